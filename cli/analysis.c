@@ -22,17 +22,21 @@ void analysis_warn(struct analysis *analysis) {
     }
 }
 
-static bool open_all(struct analysis *analysis, const char *path, const char *window, bool keep_tracer_cost,
-                     struct error *error) {
-    progress_stage("reading %s", path);
-    if (!(analysis->trace = trace_open(path, false, error))) return false;
+static bool build(struct analysis *analysis, const char *window, bool keep_tracer_cost, struct error *error) {
     progress_stage("building the graph of %s events", text_count(analysis->trace->event_count).s);
-    if (analysis->trace->event_count == 0) return error_set(error, STATUS_BAD_INPUT, "%s holds no events", path);
+    if (analysis->trace->event_count == 0)
+        return error_set(error, STATUS_BAD_INPUT, "%s holds no events", analysis->trace->path);
     if (!(analysis->dag = dag_build(analysis->trace, error))) return false;
     if (!keep_tracer_cost && !dag_take_out_tracer_cost(analysis->dag, error)) return false;
     return window_choose(window, analysis->dag, &analysis->window, &analysis->choice, error) &&
            estimator_init(&analysis->estimator, analysis->dag, &analysis->window, error) &&
            warn_of_trace(&analysis->warnings, analysis->dag, error);
+}
+
+static bool open_all(struct analysis *analysis, const char *path, const char *window, bool keep_tracer_cost,
+                     struct error *error) {
+    progress_stage("reading %s", path);
+    return (analysis->trace = trace_open(path, false, error)) && build(analysis, window, keep_tracer_cost, error);
 }
 
 bool analysis_open(struct analysis *analysis, const char *path, const char *window, bool keep_tracer_cost,
@@ -43,6 +47,13 @@ bool analysis_open(struct analysis *analysis, const char *path, const char *wind
         analysis_warn(analysis);
     else
         analysis_close(analysis);
+    return ok;
+}
+
+bool analysis_open_trace(struct analysis *analysis, struct trace *trace, struct error *error) {
+    *analysis = (struct analysis){.trace = trace, .warnings.arena = &analysis->arena};
+    const bool ok = build(analysis, "..", false, error);
+    if (!ok) analysis_close(analysis);
     return ok;
 }
 

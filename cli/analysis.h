@@ -47,6 +47,9 @@ struct analysis {
 bool analysis_open(struct analysis *analysis, const char *path, const char *window, bool keep_tracer_cost,
                    struct error *error);
 
+// The same of a trace that is open, which becomes the analysis's; no warning is written, and no window looked for.
+bool analysis_open_trace(struct analysis *analysis, struct trace *trace, struct error *error);
+
 // Whose tasks are requests, as the user wrote it. NULL changes nothing. Errors are STATUS_USAGE and name the nearest.
 bool analysis_choose_requests(struct analysis *analysis, const char *site, struct error *error);
 

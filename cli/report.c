@@ -13,9 +13,10 @@
 #include "optimize/warn_pools.h"
 #include "optimize/warn_resources.h"
 #include "report/json.h"
-#include "report/page/carry.h"
+#include "report/page/carry_part.h"
 #include "report/page/document.h"
 #include "report/page/page.h"
+#include "report/text.h"
 #include "report/window_text.h"
 
 #include <errno.h>
@@ -55,7 +56,9 @@ struct told {
 };
 
 struct report {
-    struct told recorded, actual;
+    struct told whole, actual, part;
+    struct told *recorded; // what the page is of: the whole, or a part of it that fits
+    struct carried_part carried;
     enum model_kind model;
     struct estimator *trace; // the one that is searched
     struct search_result result;
@@ -66,7 +69,6 @@ struct report {
 
 static bool tell(struct told *told, const char *path, struct report *report, cJSON **json, struct error *error) {
     struct actor_questions questions = {0};
-    if (!analysis_open(&told->analysis, path, options.window, false, error)) return false;
     const struct dag *dag = told->analysis.dag;
     if (!actor_log_is_empty(dag->trace)) questions.slice_ms = (double)(dag->last_ns - dag->first_ns) / 1e6 / SLICES;
     if (!analysis_choose_requests(&told->analysis, options.request, error) ||
@@ -80,7 +82,7 @@ static bool tell(struct told *told, const char *path, struct report *report, cJS
 
 static bool tell_recorded(struct report *report, const char *path, struct error *error) {
     cJSON *document = report->document, *machine = NULL, *metrics = NULL;
-    struct told *told = &report->recorded;
+    struct told *told = report->recorded;
     struct task_sizes *sizes;
     size_t size_count;
     if (!tell(told, path, report, &metrics, error)) return false;
@@ -100,7 +102,7 @@ static bool tell_recorded(struct report *report, const char *path, struct error 
 }
 
 static bool search(struct report *report, struct error *error) {
-    report->trace = &report->recorded.analysis.estimator;
+    report->trace = &report->recorded->analysis.estimator;
     struct search_options search = {.model = report->model,
                                     .top = PLANS,
                                     .all_figures = estimator_cost_ns(report->trace) < ALL_FIGURES_NS,
@@ -117,7 +119,7 @@ static bool search(struct report *report, struct error *error) {
 }
 
 static bool tell_suggestions(struct report *report, struct error *error) {
-    struct analysis *analysis = &report->recorded.analysis;
+    struct analysis *analysis = &report->recorded->analysis;
     if (!model_parse(options.model, &report->model, error) ||
         !model_choose(analysis, report->model, &report->model, error) || !search(report, error))
         return false;
@@ -140,7 +142,7 @@ static bool tell_suggestions(struct report *report, struct error *error) {
 
 static bool choose_plan(struct report *report, struct error *error) {
     if (!options.plan) return search_best_plan(&report->result, &report->arena, &report->plan, error);
-    if (!plan_read(options.plan, report->recorded.analysis.dag, &report->arena, &report->plan, error)) return false;
+    if (!plan_read(options.plan, report->recorded->analysis.dag, &report->arena, &report->plan, error)) return false;
     for (size_t i = 0; i < report->plan.count; i++) {
         char text[1024];
         if (improvement_is_open(&report->plan.improvements[i]))
@@ -169,7 +171,7 @@ static int switch_of(struct report *report, const struct improvement *improvemen
 
 // Its figures, and how much they owe to the accident of the recording; of one that could not end, how.
 static bool tell_plan(struct report *report, struct error *error) {
-    struct estimator *estimator = &report->recorded.analysis.estimator;
+    struct estimator *estimator = &report->recorded->analysis.estimator;
     cJSON *plan = cJSON_AddObjectToObject(report->document, "plan");
     cJSON *switches = cJSON_AddArrayToObject(plan, "switches");
     struct metrics estimated;
@@ -198,7 +200,9 @@ static bool tell_plan(struct report *report, struct error *error) {
 static bool tell_actual(struct report *report, struct error *error) {
     cJSON *metrics = NULL;
     if (!options.actual) return true;
-    if (!tell(&report->actual, options.actual, report, &metrics, error)) return false;
+    if (!analysis_open(&report->actual.analysis, options.actual, options.window, false, error) ||
+        !tell(&report->actual, options.actual, report, &metrics, error))
+        return false;
     cJSON *actual = cJSON_AddObjectToObject(report->document, "actual");
     cJSON_AddItemToObject(actual, "metrics", metrics);
     cJSON_AddItemToObject(actual, "profile", page_profile_json(&report->actual.analysis.estimator.work.series));
@@ -207,30 +211,87 @@ static bool tell_actual(struct report *report, struct error *error) {
 
 // ---- the trace
 
-// The trace as the page carries it, for free(); NULL where it can't, and the document says why.
-static bool pack_trace(struct report *report, char **packed, struct error *error) {
-    cJSON *object = cJSON_AddObjectToObject(report->document, "carried");
-    struct carried carried;
-    progress_stage("packing the trace");
-    if (!carry_trace(report->recorded.analysis.trace, options.full ? SIZE_MAX : MOST_PACKED, &carried, error))
-        return false;
-    *packed = carried.text;
-    cJSON_AddItemToObject(object, "bytes", json_integer((int64_t)carried.bytes));
-    cJSON_AddBoolToObject(object, "fits", carried.text != NULL);
-    cJSON_AddItemToObject(object, "quantum_ns", json_integer((int64_t)carried.quantum_ns));
-    cJSON_AddBoolToObject(object, "functions", carried.functions);
-    if (carried.why[0]) cJSON_AddItemToObject(object, "why", json_text(carried.why));
-    if (carried.text) return true;
+static void tell_carried(cJSON *document, const struct carried *carried) {
+    cJSON *object = cJSON_AddObjectToObject(document, "carried");
+    cJSON_AddItemToObject(object, "bytes", json_integer((int64_t)carried->bytes));
+    cJSON_AddBoolToObject(object, "fits", carried->text != NULL);
+    cJSON_AddItemToObject(object, "quantum_ns", json_integer((int64_t)carried->quantum_ns));
+    cJSON_AddBoolToObject(object, "functions", carried->functions);
+    if (carried->why[0]) cJSON_AddItemToObject(object, "why", json_text(carried->why));
+}
+
+static bool tell_overview(struct report *report, struct error *error) {
     cJSON *overview = NULL;
-    const bool ok = page_overview_json(report->recorded.analysis.dag, &overview, error);
+    const bool ok = page_overview_json(report->recorded->analysis.dag, &overview, error);
     cJSON_AddItemToObject(report->document, "overview", overview);
     return ok;
+}
+
+// ---- of a trace that is too large a part
+
+// What the whole run's window is, as events tell times: the DAG's are without the tracer's own cost, so that this is as
+// exact as it needs to be.
+static bool find_range(const struct analysis *analysis, struct carry_range *range, struct error *error) {
+    const struct dag *dag = analysis->dag;
+    const double length_ns = (double)(dag->last_ns - dag->first_ns);
+    struct carry_range all;
+    if (!carry_whole_range(analysis->trace, &all, error)) return false;
+    const double per_ns = length_ns > 0 ? (double)(all.to_ns - all.from_ns) / length_ns : 0;
+    *range = all;
+    if (analysis->window.from_ns > dag->first_ns)
+        range->from_ns = all.from_ns + (uint64_t)(per_ns * (double)(analysis->window.from_ns - dag->first_ns));
+    if (analysis->window.to_ns < dag->last_ns)
+        range->to_ns = all.from_ns + (uint64_t)(per_ns * (double)(analysis->window.to_ns - dag->first_ns)) + 1;
+    return true;
+}
+
+// What the command says of the whole, which the page no longer is of.
+static bool tell_whole(struct report *report, const cJSON *told, cJSON *part, struct error *error) {
+    struct carry_range all;
+    if (!carry_whole_range(report->whole.analysis.trace, &all, error)) return false;
+    const cJSON *plan = cJSON_GetObjectItem(told, "plan"), *switches = cJSON_GetObjectItem(told, "switches"), *number;
+    cJSON *changes = cJSON_AddArrayToObject(part, "changes");
+    cJSON_AddItemToObject(part, "from_ns", json_integer((int64_t)(report->carried.range.from_ns - all.from_ns)));
+    cJSON_AddItemToObject(part, "to_ns", json_integer((int64_t)(report->carried.range.to_ns - all.from_ns)));
+    cJSON_AddItemToObject(part, "of_ns", json_integer((int64_t)(all.to_ns - all.from_ns)));
+    cJSON_AddItemToObject(part, "events", json_integer((int64_t)report->whole.analysis.trace->event_count));
+    cJSON_ArrayForEach(number, cJSON_GetObjectItem(plan, "switches")) {
+        const cJSON *one = cJSON_GetArrayItem(switches, atoi(number->valuestring));
+        cJSON_AddItemToArray(changes, cJSON_Duplicate(cJSON_GetObjectItem(one, "text"), true));
+    }
+    cJSON_AddItemToObject(part, "base",
+                          cJSON_Duplicate(cJSON_GetObjectItem(cJSON_GetObjectItem(told, "suggestions"), "base"), true));
+    cJSON_AddItemToObject(part, "estimate", cJSON_Duplicate(cJSON_GetObjectItem(plan, "estimate"), true));
+    return true;
+}
+
+// Whether there is a part that the page can be of. Not with --actual, whose run is of the whole; nor where the part has
+// not what the plan changes.
+static bool open_part(struct report *report, const struct carried *whole, size_t most, bool *found,
+                      struct error *error) {
+    struct analysis *analysis = &report->part.analysis;
+    struct carry_range range;
+    struct plan plan;
+    struct error lacking = ERROR_INIT;
+    *found = false;
+    if (options.actual) return true;
+    progress_stage("packing a part of the trace");
+    if (!find_range(&report->recorded->analysis, &range, error) ||
+        !carry_part(report->recorded->analysis.trace, &range, whole, most, &report->carried, error))
+        return false;
+    if (!report->carried.trace) return true;
+    struct trace *trace = report->carried.trace;
+    report->carried.trace = NULL; // the analysis closes it
+    if (!analysis_open_trace(analysis, trace, &lacking)) return true;
+    *found = !options.plan || plan_read(options.plan, analysis->dag, &report->arena, &plan, &lacking);
+    if (!*found) analysis_close(analysis);
+    return true;
 }
 
 // ---- the command
 
 static void tell_rest(struct report *report, const char *path) {
-    const struct analysis *analysis = &report->recorded.analysis;
+    const struct analysis *analysis = &report->recorded->analysis;
     cJSON *document = report->document, *window = cJSON_AddObjectToObject(document, "window");
     cJSON_AddItemToObject(document, "version", json_text(REHYPE_VERSION));
     cJSON_AddItemToObject(document, "trace", json_text(path));
@@ -263,13 +324,56 @@ static const char *name_of(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-static bool make(struct report *report, const char *path, struct error *error) {
-    char *packed = NULL, *text = NULL;
+static void say_part(const struct report *report) {
+    const cJSON *part = cJSON_GetObjectItem(report->document, "part");
+    const char *from = cJSON_GetObjectItem(part, "from_ns")->valuestring;
+    const char *to = cJSON_GetObjectItem(part, "to_ns")->valuestring;
+    printf("The trace does not fit into it: it is of %s to ", text_duration(atof(from)).s);
+    printf("%s of the run, and says what was found of the whole.\n", text_duration(atof(to)).s);
+}
+
+static bool tell_run(struct report *report, const char *path, struct error *error) {
     report->document = cJSON_CreateObject();
     cJSON_AddItemToObject(report->document, "schema", json_text("rehype.report/1"));
-    bool ok = tell_recorded(report, path, error) && page_is_built(error) && tell_suggestions(report, error) &&
-              choose_plan(report, error) && tell_plan(report, error) && tell_actual(report, error) &&
-              pack_trace(report, &packed, error);
+    return tell_recorded(report, path, error) && page_is_built(error) && tell_suggestions(report, error) &&
+           choose_plan(report, error) && tell_plan(report, error);
+}
+
+// The same anew, of a part.
+static bool tell_part(struct report *report, const char *path, struct error *error) {
+    cJSON *whole = report->document, *object = cJSON_CreateObject();
+    report->recorded = &report->part;
+    report->result = (struct search_result){0};
+    report->plan = (struct plan){0};
+    bool ok = tell_whole(report, whole, object, error);
+    cJSON_Delete(whole);
+    ok = tell_run(report, path, error) && ok;
+    cJSON_AddItemToObject(report->document, "part", object);
+    return ok;
+}
+
+// The trace as the page carries it, or a part of it, for free(); NULL where it can't, and the document says why.
+static bool pack(struct report *report, const char *path, char **packed, struct error *error) {
+    const size_t most = options.full ? SIZE_MAX : MOST_PACKED;
+    struct carried whole;
+    bool found = false;
+    progress_stage("packing the trace");
+    if (!carry_trace(report->recorded->analysis.trace, most, &whole, error)) return false;
+    *packed = whole.text;
+    if (!whole.text && !open_part(report, &whole, most, &found, error)) return false;
+    if (found && !tell_part(report, path, error)) return false;
+    tell_carried(report->document, found ? &report->carried.carried : &whole);
+    if (!found) return whole.text || tell_overview(report, error);
+    *packed = report->carried.carried.text;
+    report->carried.carried.text = NULL;
+    return true;
+}
+
+static bool make(struct report *report, const char *path, struct error *error) {
+    char *packed = NULL, *text = NULL;
+    report->recorded = &report->whole;
+    bool ok = analysis_open(&report->whole.analysis, path, options.window, false, error) &&
+              tell_run(report, path, error) && tell_actual(report, error) && pack(report, path, &packed, error);
     if (ok) tell_rest(report, path);
     progress_stage("writing the page");
     text = ok ? cJSON_PrintUnformatted(report->document) : NULL;
@@ -278,8 +382,9 @@ static bool make(struct report *report, const char *path, struct error *error) {
     cJSON_free(text);
     free(packed);
     progress_end();
-    if (ok) analysis_warn(&report->recorded.analysis);
+    if (ok) analysis_warn(&report->whole.analysis);
     if (ok) printf("The page is in %s; any browser opens it, without a network.\n", options.output);
+    if (ok && report->recorded == &report->part) say_part(report);
     return ok;
 }
 
@@ -293,7 +398,9 @@ static int run(const struct operands *operands, struct error *error) {
     if (output_check(options.output, "page", error)) make(&report, operands->items[0], error);
     cJSON_Delete(report.document);
     close_told(&report.actual);
-    close_told(&report.recorded);
+    close_told(&report.part);
+    close_told(&report.whole);
+    carried_part_destroy(&report.carried);
     arena_destroy(&report.arena);
     return (int)error->status;
 }

@@ -152,9 +152,13 @@ async function tryBoard(browser, file, board, state, arrow) {
     await settled(page);
     const canvas = page.locator(`#timeline canvas[data-board=${board}]`);
     await page.getByText(`${board[0].toUpperCase()}${board.slice(1)} as a table`).click();
-    await page.locator('#timeline table tbody tr').filter({ hasText: state }).first().locator('button').click();
-    await page.waitForSelector('#timeline .detail h3');
-    must((await page.getByRole('region', { name: 'arrows of the selected span' }).getByText(arrow).count()) > 0, `no arrow "${arrow}"`);
+    const rows = page.locator('#timeline table tbody tr').filter({ hasText: state });
+    const arrows = page.getByRole('region', { name: 'arrows of the selected span' }).getByText(arrow);
+    for (let i = 0; i < (await rows.count()) && (await arrows.count()) === 0; i++) {
+        await rows.nth(i).locator('button').click();
+        await page.waitForTimeout(100);
+    }
+    must((await arrows.count()) > 0, `no arrow "${arrow}"`);
     await canvas.focus();
     await page.keyboard.press('Enter');
     await page.waitForFunction(() => location.hash.includes('from='));

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/page/carry.h"
+#include "report/page/carry_part.h"
 #include "trace_builder.h"
 
 static struct trace *with_functions(void) {
@@ -72,10 +72,41 @@ static void test_too_many_events_are_not_carried(void **state) {
     trace_close(trace);
 }
 
+// What does not fit at all is carried as a part around the middle of what was asked for, as fine as that then fits.
+static void test_a_part_is_carried(void **state) {
+    struct trace *trace = with_functions();
+    struct error error = ERROR_INIT;
+    struct carry_range all, half;
+    struct carried_part part;
+    struct carried whole = carry(trace, 1);
+    const size_t most = whole.bytes * 2 / 3;
+    whole = carry(trace, most);
+    assert_null(whole.text);
+    assert_true(carry_whole_range(trace, &all, &error) && all.from_ns < all.to_ns);
+    assert_true(carry_part(trace, &all, &whole, most, &part, &error));
+    assert_non_null(part.trace);
+    assert_true(part.carried.text && part.carried.bytes <= most && part.trace->event_count < trace->event_count);
+    assert_true(part.range.from_ns > all.from_ns && part.range.to_ns < all.to_ns);
+    const uint64_t before_ns = part.range.from_ns - all.from_ns, behind_ns = all.to_ns - part.range.to_ns;
+    assert_true(before_ns <= behind_ns + 2 && behind_ns <= before_ns + 2);
+    carried_part_destroy(&part);
+
+    half = (struct carry_range){all.from_ns, all.from_ns + (all.to_ns - all.from_ns) / 4};
+    assert_true(carry_part(trace, &half, &whole, most, &part, &error));
+    assert_true(part.trace && part.range.from_ns == half.from_ns && part.range.to_ns == half.to_ns);
+    carried_part_destroy(&part);
+
+    assert_true(carry_part(trace, &all, &whole, 1, &part, &error)); // tables alone are larger
+    assert_null(part.trace);
+    carried_part_destroy(&part);
+    trace_close(trace);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_it_gets_coarser_until_it_fits),
         cmocka_unit_test(test_too_many_events_are_not_carried),
+        cmocka_unit_test(test_a_part_is_carried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

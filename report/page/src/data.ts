@@ -158,6 +158,15 @@ export interface Report {
     plan: { switches: number[]; stuck: string | null; estimate?: Metrics; profile?: Profile; interval?: Intervals };
     actual?: { metrics: Told; profile: Profile };
     carried: { bytes: number; fits: boolean; quantum_ns: number; functions: boolean; why?: string };
+    part?: {
+        from_ns: number;
+        to_ns: number;
+        of_ns: number;
+        events: number;
+        changes: string[];
+        base: Metrics;
+        estimate?: Metrics;
+    };
     overview?: { length_ns: number; names: string[]; records: number[] };
     warnings: string[];
 }

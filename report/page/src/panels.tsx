@@ -4,7 +4,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import * as core from './core';
 import { Chart, Table, type Line } from './chart';
-import { change, digits, duration, figuresOf, percent, place, plural, report, STATES, type Improvement, type LatencyPath } from './data';
+import { change, digits, duration, figuresOf, percent, place, plural, report, STATES, type Figures, type Improvement, type LatencyPath } from './data';
 import { Timeline } from './timeline';
 import {
     broken,
@@ -36,7 +36,7 @@ const improvementOf = (index: number): Improvement | undefined =>
 // Its wall time is how long it was recorded.
 const isService = base.get('requests.throughput')! > 0;
 
-function serves(estimate: Map<string, number>): string {
+function serves(estimate: Figures, base: Figures): string {
     const before = base.get('requests.throughput')!;
     const after = estimate.get('requests.throughput')!;
     const latency = (of: string) => `${duration(base.get(`requests.latency.${of}`)!)} to ${duration(estimate.get(`requests.latency.${of}`)!)}`;
@@ -47,8 +47,8 @@ function serves(estimate: Map<string, number>): string {
     );
 }
 
-function brings(estimate: Map<string, number>): string {
-    if (isService) return serves(estimate);
+function brings(estimate: Figures, base: Figures): string {
+    if (isService) return serves(estimate, base);
     const wall = estimate.get('wall')!;
     const peak = estimate.get('occupied.peak')!;
     return (
@@ -58,11 +58,35 @@ function brings(estimate: Map<string, number>): string {
     );
 }
 
+// What the page is of, where the trace did not fit, and what the command found of the whole.
+function Part() {
+    const part = report.part;
+    if (!part) return null;
+    return (
+        <div class="note">
+            <p>
+                <strong>This page is of a part of the run:</strong> {duration(part.from_ns)} to {duration(part.to_ns)} of{' '}
+                {duration(part.of_ns)}, about as much around the middle as fits. All figures below are of that part. What was
+                queued or held as it begins is not known.
+            </p>
+            <p>
+                Of the whole run, of {plural(part.events, 'event')}, the command says:{' '}
+                {part.changes.length === 0
+                    ? 'nothing that was tried pays.'
+                    : part.estimate
+                      ? `${part.changes.join('; ')} brings ${brings(figuresOf(part.estimate), figuresOf(part.base))}.`
+                      : `with ${part.changes.join('; ')} it could not end.`}
+            </p>
+        </div>
+    );
+}
+
 export function Headline() {
     const plan = report.plan;
     const chosen = plan.switches.map((s) => report.switches[s]!.text);
     return (
         <section id="answer" class="answer">
+            <Part />
             {plan.stuck ? (
                 <p class="bad">
                     Don't make this change: the run could not end. {plan.stuck}
@@ -79,7 +103,7 @@ export function Headline() {
                         <strong>Change:</strong> {chosen.join('; ')}.
                     </p>
                     <p>
-                        <strong>It brings:</strong> {brings(figuresOf(plan.estimate!))}.
+                        <strong>It brings:</strong> {brings(figuresOf(plan.estimate!), base)}.
                     </p>
                 </>
             )}
