@@ -185,7 +185,7 @@ static cJSON *calling_contexts_json(const struct trace *trace) {
 static bool find_coverage(const struct trace *trace, struct coverage **coverage, struct coverage_found *seen) {
     struct error ignored = ERROR_INIT; // nothing that counts was seen
     *coverage = trace->stacks.run_count ? coverage_new(&(struct coverage_rules){0}, &ignored) : NULL;
-    return *coverage && coverage_add(*coverage, trace, &ignored) && coverage_find(*coverage, seen, &ignored);
+    return *coverage && coverage_add(*coverage, trace, NULL, &ignored) && coverage_find(*coverage, seen, &ignored);
 }
 
 // Between the first moment and the last; 0 of less than two.

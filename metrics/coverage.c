@@ -87,21 +87,30 @@ static bool is_unit(const struct coverage *coverage, const char *class_name, con
 struct walk {
     struct coverage *coverage;
     const struct trace *trace;
-    bool *unit;          // by the trace's method
-    uint32_t depth;      // of calls of the unit; without a unit always 1
-    struct calls *calls; // NULL: not wanted
-    bool *entered;       // by the trace's method, within calls of the unit; NULL: not wanted
+    bool *unit;                  // by the trace's method
+    uint32_t depth;              // of calls of the unit; without a unit always 1
+    struct calls *calls;         // NULL: not wanted
+    const struct window *window; // in which calls begin; NULL: all
+    bool counts;                 // the call that is open is one of `calls`
+    bool *entered;               // by the trace's method, within calls of the unit; NULL: not wanted
     bool any;
 };
+
+static bool is_within(const struct window *window, uint64_t time_ns) {
+    return !window || ((int64_t)time_ns >= window->from_ns && (int64_t)time_ns <= window->to_ns);
+}
 
 static bool take_event(struct walk *walk, const struct event *event) {
     const bool enters = event->kind == EVENT_ENTER,
                exits = event->kind == EVENT_EXIT || event->kind == EVENT_EXIT_THROW;
     const bool unit = (enters || exits) && walk->unit && walk->unit[event->operand[0]];
-    if (enters && unit && walk->depth++ == 0 && walk->calls && !add_call(walk->calls, event->time)) return false;
-    if (enters && walk->depth > 0) walk->any = true;
+    if (enters && unit && walk->depth++ == 0) {
+        walk->counts = walk->calls && is_within(walk->window, event->time);
+        if (walk->counts && !add_call(walk->calls, event->time)) return false;
+    }
+    if (enters && walk->depth > 0) walk->any |= !walk->calls || walk->counts;
     if (enters && walk->depth > 0 && walk->entered) walk->entered[event->operand[0]] = true;
-    if (exits && unit && walk->depth > 0 && --walk->depth == 0 && walk->calls)
+    if (exits && unit && walk->depth > 0 && --walk->depth == 0 && walk->counts)
         walk->calls->items[walk->calls->count - 1].to_ns = event->time;
     return true;
 }
@@ -178,6 +187,8 @@ struct sampled {
     const struct trace *trace;
     uint32_t *method_of_frame; // index of a known method; IDMAP_NONE
     bool *unit_frame;          // by frame; NULL without a unit
+    const struct window *window;
+    uint64_t first, end; // moments in it
     struct error *error;
 };
 
@@ -225,12 +236,26 @@ static void see_stack(const struct sampled *sampled, uint32_t context, uint32_t 
     }
 }
 
+// The moments of a run that lie in the window, and one more: both are the run's last and one more where none does.
+static uint64_t last_moment(const struct sampled *sampled, const struct trace_stack_run *run) {
+    const uint64_t end = run->first + run->count;
+    if (end <= sampled->first || run->first >= sampled->end) return end;
+    return end < sampled->end ? end : sampled->end;
+}
+static uint64_t first_moment(const struct sampled *sampled, const struct trace_stack_run *run) {
+    const uint64_t end = run->first + run->count;
+    if (end <= sampled->first || run->first >= sampled->end) return end;
+    return run->first > sampled->first ? run->first : sampled->first;
+}
+
 static void see_all(struct sampled *sampled) {
     const struct trace_stacks *stacks = &sampled->trace->stacks;
     sampled->coverage->repetitions++;
     for (size_t i = 0; i < stacks->run_count; i++) {
-        see_stack(sampled, stacks->runs[i].context, 0, stacks->runs[i].count);
-        sampled->coverage->stacks.stacks += stacks->runs[i].count;
+        const uint64_t count = last_moment(sampled, &stacks->runs[i]) - first_moment(sampled, &stacks->runs[i]);
+        if (count == 0) continue;
+        see_stack(sampled, stacks->runs[i].context, 0, count);
+        sampled->coverage->stacks.stacks += count;
     }
 }
 
@@ -242,7 +267,7 @@ static void see_calls(struct sampled *sampled, const struct trace_stack_run **ru
     size_t call = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t last = outermost_unit(sampled, runs[i]->context);
-        for (uint64_t m = runs[i]->first; m < runs[i]->first + runs[i]->count; m++) {
+        for (uint64_t m = first_moment(sampled, runs[i]), end = last_moment(sampled, runs[i]); m < end; m++) {
             while (call < calls->count && calls->items[call].to_ns < moments[m]) call++;
             bool within = last && call < calls->count && calls->items[call].from_ns <= moments[m];
             coverage->stacks.stacks++;
@@ -301,7 +326,7 @@ static bool runs_follow(const struct sampled *sampled, const struct trace_stack_
 
 static bool see_unit(struct sampled *sampled) {
     const size_t count = sampled->trace->stacks.run_count;
-    struct walk walk = {.coverage = sampled->coverage, .trace = sampled->trace};
+    struct walk walk = {.coverage = sampled->coverage, .trace = sampled->trace, .window = sampled->window};
     const struct trace_stack_run **runs = sort_runs(sampled->trace);
     walk.unit = mark_unit(sampled->coverage, sampled->trace);
     bool ok = (runs && walk.unit) || no_memory(sampled->error);
@@ -316,30 +341,42 @@ static bool see_unit(struct sampled *sampled) {
     return ok;
 }
 
-static void add_costs(struct coverage_stacks *sum, const struct trace *trace) {
+static void add_costs(struct coverage_stacks *sum, const struct trace *trace, uint64_t moments) {
     const struct trace_stacks *stacks = &trace->stacks;
     for (uint32_t s = 0; s < trace->stream_count; s++)
         sum->virtual_threads += (trace->streams[s].thread.flags & THREAD_VIRTUAL) != 0;
-    sum->moments += stacks->moment_count;
+    sum->moments += moments;
     sum->costs.missed += stacks->costs.missed;
     sum->costs.left_out += stacks->costs.left_out;
     sum->costs.take_ns += stacks->costs.take_ns;
     sum->costs.work_ns += stacks->costs.work_ns;
 }
 
-bool coverage_add(struct coverage *coverage, const struct trace *trace, struct error *error) {
-    struct sampled sampled = {.coverage = coverage, .trace = trace, .error = error};
+static bool find_moments(struct sampled *sampled) {
+    const struct trace_stacks *stacks = &sampled->trace->stacks;
+    while (sampled->first < stacks->moment_count && !is_within(sampled->window, stacks->moments[sampled->first]))
+        sampled->first++;
+    sampled->end = sampled->first;
+    while (sampled->end < stacks->moment_count && is_within(sampled->window, stacks->moments[sampled->end]))
+        sampled->end++;
+    return sampled->end > sampled->first ||
+           error_set(sampled->error, STATUS_BAD_INPUT, "%s has no sampled stacks in the window", sampled->trace->path);
+}
+
+bool coverage_add(struct coverage *coverage, const struct trace *trace, const struct window *window,
+                  struct error *error) {
+    struct sampled sampled = {.coverage = coverage, .trace = trace, .window = window, .error = error};
     if (trace->stacks.run_count == 0)
         return error_set(error, STATUS_BAD_INPUT, "%s has no sampled stacks: record it with --sample HZ", trace->path);
     if (!is_same_program(coverage, trace, error)) return false;
     if (!take_recorded_globs(coverage, trace)) return no_memory(error);
     coverage->has_stacks = true;
-    bool ok = know_frames(&sampled);
+    bool ok = find_moments(&sampled) && know_frames(&sampled);
     if (ok && coverage->unit)
         ok = see_unit(&sampled);
     else if (ok)
         see_all(&sampled);
-    add_costs(&coverage->stacks, trace);
+    add_costs(&coverage->stacks, trace, sampled.end - sampled.first);
     free(sampled.method_of_frame);
     free(sampled.unit_frame);
     return ok;

@@ -11,6 +11,7 @@
 #define REHYPE_METRICS_COVERAGE_H
 
 #include "base/error.h"
+#include "metrics/figures.h"
 #include "metrics/seen_methods.h"
 #include "tracefile/reader.h"
 
@@ -51,8 +52,10 @@ void coverage_free(struct coverage *coverage); // NULL is fine
 // Cost: 10 ns an event.
 bool coverage_add_whole(struct coverage *coverage, const struct trace *trace, struct error *error);
 
-// A sampled recording. Errors (STATUS_BAD_INPUT): it has no stacks, no calls of the unit, or is another program's.
-// Cost: a step a frame of each run of stacks, of a unit's thread each stack.
-bool coverage_add(struct coverage *coverage, const struct trace *trace, struct error *error);
+// A sampled recording, or a window of it (NULL: all): what was seen at moments, and of a unit in calls that begin, in
+// it. What sampling cost is of all of it. Errors (STATUS_BAD_INPUT): it has no stacks, there or at all, no calls of the
+// unit, or is another program's. Cost: a step a frame of each run of stacks, of a unit's thread each stack.
+bool coverage_add(struct coverage *coverage, const struct trace *trace, const struct window *window,
+                  struct error *error);
 
 #endif

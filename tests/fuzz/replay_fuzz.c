@@ -12,7 +12,7 @@ static void cover(const struct trace *trace, const char *unit) {
     struct error error = ERROR_INIT;
     struct coverage_found found;
     struct coverage *coverage = coverage_new(&(struct coverage_rules){.unit = unit}, &error);
-    bool added = coverage && coverage_add(coverage, trace, &error);
+    bool added = coverage && coverage_add(coverage, trace, NULL, &error);
     error = (struct error)ERROR_INIT;
     if (coverage) coverage_add_whole(coverage, trace, &error);
     error = (struct error)ERROR_INIT;

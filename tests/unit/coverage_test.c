@@ -43,7 +43,7 @@ static struct program begin(void) {
 static void add(struct coverage *coverage, struct program *p) {
     struct error error = ERROR_INIT;
     struct trace *trace = tb_open(p->tb);
-    if (!coverage_add(coverage, trace, &error)) fail_msg("%s", error.cause[0]);
+    if (!coverage_add(coverage, trace, NULL, &error)) fail_msg("%s", error.cause[0]);
     trace_close(trace);
     tb_free(p->tb);
 }
@@ -51,7 +51,7 @@ static void add(struct coverage *coverage, struct program *p) {
 static void refuse(struct coverage *coverage, struct program *p, bool whole, const char *why) {
     struct error error = ERROR_INIT;
     struct trace *trace = tb_open(p->tb);
-    assert_false(whole ? coverage_add_whole(coverage, trace, &error) : coverage_add(coverage, trace, &error));
+    assert_false(whole ? coverage_add_whole(coverage, trace, &error) : coverage_add(coverage, trace, NULL, &error));
     assert_int_equal(error.status, STATUS_BAD_INPUT);
     if (!strstr(error.cause[0], why)) fail_msg("%s", error.cause[0]);
     trace_close(trace);
