@@ -9,6 +9,7 @@
 #include "report/collapsed.h"
 #include "report/message_graph.h"
 #include "report/perfetto.h"
+#include "report/sampled_stacks.h"
 #include "report/sarif.h"
 #include "report/site_graph.h"
 #include "report/speedscope.h"
@@ -20,7 +21,7 @@
 
 static struct {
     const char *to, *window, *beside, *sources;
-    bool messages, keep_tracer_cost;
+    bool messages, keep_tracer_cost, sampled;
 } options;
 
 static const struct option_spec specs[] = {
@@ -34,6 +35,9 @@ static const struct option_spec specs[] = {
     {"--keep-tracer-cost", 0, OPTION_FLAG, &options.keep_tracer_cost, NULL,
      "of perfetto, chrome, speedscope and collapsed: times as recorded, with\n"
      "what the tracer itself cost left in; the other formats always have it"},
+    {"--sampled", 0, OPTION_FLAG, &options.sampled, NULL,
+     "of collapsed: the stacks that record --sample took, and how often each was\n"
+     "seen"},
     {"--messages", 0, OPTION_FLAG, &options.messages, NULL,
      "of graphml and dot: the messages between actor types, which dot has anyway where\n"
      "the trace has messages"},
@@ -100,6 +104,7 @@ static bool write_dot(const struct analysis *analysis, struct error *error) {
 }
 
 static bool write_collapsed(const struct analysis *analysis, struct error *error) {
+    if (options.sampled) return sampled_stacks_write(analysis->trace, &analysis->window, stdout, error);
     return write_timeline(analysis, collapsed_write, error);
 }
 
@@ -175,7 +180,7 @@ static bool write_sarif(const char *path, struct error *error) {
 // ---- the command
 
 // What an option is of.
-enum { WITH_WINDOW = 1, WITH_BESIDE = 2, WITH_COST = 4, WITH_MESSAGES = 8, WITH_SOURCES = 16 };
+enum { WITH_WINDOW = 1, WITH_BESIDE = 2, WITH_COST = 4, WITH_MESSAGES = 8, WITH_SOURCES = 16, WITH_SAMPLED = 32 };
 
 struct format {
     const char *name;
@@ -187,7 +192,7 @@ static const struct format formats[] = {
     {"perfetto", write_perfetto, WITH_WINDOW | WITH_BESIDE | WITH_COST},
     {"chrome", write_chrome, WITH_WINDOW | WITH_BESIDE | WITH_COST},
     {"speedscope", write_speedscope, WITH_WINDOW | WITH_COST},
-    {"collapsed", write_collapsed, WITH_WINDOW | WITH_COST},
+    {"collapsed", write_collapsed, WITH_WINDOW | WITH_COST | WITH_SAMPLED},
     {"graphml", write_graphml, WITH_WINDOW | WITH_MESSAGES},
     {"dot", write_dot, WITH_WINDOW | WITH_MESSAGES},
     {"csv", write_csv, WITH_WINDOW},
@@ -219,6 +224,7 @@ static bool check_options(const struct format *format, struct error *error) {
         {options.beside, WITH_BESIDE, "--beside", "perfetto and chrome"},
         {options.keep_tracer_cost, WITH_COST, "--keep-tracer-cost", "perfetto, chrome, speedscope and collapsed"},
         {options.messages, WITH_MESSAGES, "--messages", "graphml and dot"},
+        {options.sampled, WITH_SAMPLED, "--sampled", "collapsed"},
         {options.sources, WITH_SOURCES, "--sources", "sarif"},
     };
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
@@ -236,7 +242,8 @@ static int run(const struct operands *operands, struct error *error) {
         write_sarif(operands->items[0], error);
         return (int)error->status;
     }
-    const bool keep_tracer_cost = options.keep_tracer_cost || !(format->with & WITH_COST);
+    // Stacks were taken at recorded times.
+    const bool keep_tracer_cost = options.keep_tracer_cost || options.sampled || !(format->with & WITH_COST);
     if (!analysis_open(&analysis, operands->items[0], window_option(), keep_tracer_cost, error))
         return (int)error->status;
     progress_end();
@@ -248,13 +255,15 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_export = {
     .name = "export",
     .summary = "a trace for Perfetto, speedscope and others; suggestions as SARIF",
-    .usage = "TRACE --to FORMAT [--window FROM..TO] [--beside TRACE] [--keep-tracer-cost] [--messages] rehype export "
+    .usage = "TRACE --to FORMAT [--window FROM..TO] [--beside TRACE] [--keep-tracer-cost] [--sampled] [--messages] "
+             "rehype export "
              "SUGGESTIONS --to sarif [--sources DIR]",
     .about = "Writes TRACE, recorded or estimated, to standard output for other programs:\n"
              "  perfetto    what each thread was in, with arrows and counters, for ui.perfetto.dev\n"
              "  chrome      the same as JSON, for chrome://tracing and others that read its trace events\n"
              "  speedscope  what each thread was in, in order of time, for speedscope\n"
-             "  collapsed   the same added up by stack, in ns, for flamegraph.pl and others\n"
+             "  collapsed   the same added up by stack, in ns, for flamegraph.pl and others; with --sampled\n"
+             "              the stacks that were sampled\n"
              "  graphml     the trace-DAG with its thread edges and time edges\n"
              "  dot         which spawn sites spawn and await which, for Graphviz; of actors (and graphml with\n"
              "              --messages) who sends whom what: types, and the messages between them, by type\n"

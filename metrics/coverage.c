@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "metrics/coverage.h"
 
+#include "metrics/moments.h"
+
 #include "dag/names.h"
 
 #include <stdlib.h>
@@ -96,16 +98,12 @@ struct walk {
     bool any;
 };
 
-static bool is_within(const struct window *window, uint64_t time_ns) {
-    return !window || ((int64_t)time_ns >= window->from_ns && (int64_t)time_ns <= window->to_ns);
-}
-
 static bool take_event(struct walk *walk, const struct event *event) {
     const bool enters = event->kind == EVENT_ENTER,
                exits = event->kind == EVENT_EXIT || event->kind == EVENT_EXIT_THROW;
     const bool unit = (enters || exits) && walk->unit && walk->unit[event->operand[0]];
     if (enters && unit && walk->depth++ == 0) {
-        walk->counts = walk->calls && is_within(walk->window, event->time);
+        walk->counts = walk->calls && moment_is_within(walk->window, event->time);
         if (walk->counts && !add_call(walk->calls, event->time)) return false;
     }
     if (enters && walk->depth > 0) walk->any |= !walk->calls || walk->counts;
@@ -188,7 +186,7 @@ struct sampled {
     uint32_t *method_of_frame; // index of a known method; IDMAP_NONE
     bool *unit_frame;          // by frame; NULL without a unit
     const struct window *window;
-    uint64_t first, end; // moments in it
+    struct moments moments; // in it
     struct error *error;
 };
 
@@ -236,23 +234,12 @@ static void see_stack(const struct sampled *sampled, uint32_t context, uint32_t 
     }
 }
 
-// The moments of a run that lie in the window, and one more: both are the run's last and one more where none does.
-static uint64_t last_moment(const struct sampled *sampled, const struct trace_stack_run *run) {
-    const uint64_t end = run->first + run->count;
-    if (end <= sampled->first || run->first >= sampled->end) return end;
-    return end < sampled->end ? end : sampled->end;
-}
-static uint64_t first_moment(const struct sampled *sampled, const struct trace_stack_run *run) {
-    const uint64_t end = run->first + run->count;
-    if (end <= sampled->first || run->first >= sampled->end) return end;
-    return run->first > sampled->first ? run->first : sampled->first;
-}
-
 static void see_all(struct sampled *sampled) {
     const struct trace_stacks *stacks = &sampled->trace->stacks;
     sampled->coverage->repetitions++;
     for (size_t i = 0; i < stacks->run_count; i++) {
-        const uint64_t count = last_moment(sampled, &stacks->runs[i]) - first_moment(sampled, &stacks->runs[i]);
+        const struct moments seen = moments_of_run(&sampled->moments, &stacks->runs[i]);
+        const uint64_t count = seen.end - seen.first;
         if (count == 0) continue;
         see_stack(sampled, stacks->runs[i].context, 0, count);
         sampled->coverage->stacks.stacks += count;
@@ -267,7 +254,8 @@ static void see_calls(struct sampled *sampled, const struct trace_stack_run **ru
     size_t call = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t last = outermost_unit(sampled, runs[i]->context);
-        for (uint64_t m = first_moment(sampled, runs[i]), end = last_moment(sampled, runs[i]); m < end; m++) {
+        const struct moments seen = moments_of_run(&sampled->moments, runs[i]);
+        for (uint64_t m = seen.first; m < seen.end; m++) {
             while (call < calls->count && calls->items[call].to_ns < moments[m]) call++;
             bool within = last && call < calls->count && calls->items[call].from_ns <= moments[m];
             coverage->stacks.stacks++;
@@ -353,13 +341,8 @@ static void add_costs(struct coverage_stacks *sum, const struct trace *trace, ui
 }
 
 static bool find_moments(struct sampled *sampled) {
-    const struct trace_stacks *stacks = &sampled->trace->stacks;
-    while (sampled->first < stacks->moment_count && !is_within(sampled->window, stacks->moments[sampled->first]))
-        sampled->first++;
-    sampled->end = sampled->first;
-    while (sampled->end < stacks->moment_count && is_within(sampled->window, stacks->moments[sampled->end]))
-        sampled->end++;
-    return sampled->end > sampled->first ||
+    sampled->moments = moments_within(&sampled->trace->stacks, sampled->window);
+    return sampled->moments.end > sampled->moments.first ||
            error_set(sampled->error, STATUS_BAD_INPUT, "%s has no sampled stacks in the window", sampled->trace->path);
 }
 
@@ -376,7 +359,7 @@ bool coverage_add(struct coverage *coverage, const struct trace *trace, const st
         ok = see_unit(&sampled);
     else if (ok)
         see_all(&sampled);
-    add_costs(&coverage->stacks, trace, sampled.end - sampled.first);
+    add_costs(&coverage->stacks, trace, sampled.moments.end - sampled.moments.first);
     free(sampled.method_of_frame);
     free(sampled.unit_frame);
     return ok;
