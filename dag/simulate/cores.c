@@ -113,7 +113,7 @@ static double pace_now(const struct cores *cores, uint32_t computing) {
 // While there is something to compile the compilers are so many processes more; else they take up what arises.
 static void share_with_compilers(struct cores *cores, uint32_t computing) {
     const double left = cores->count - cores->taken, wanted = compiling_now(cores)->by_work * cores->pace;
-    const double compilers = cores->recorded.compilers;
+    const double compilers = cores->recorded.compilers[pace_class(compiled_part(cores))];
     cores->rate = computing ? lesser(1, left / (computing * (1 + wanted))) : 0;
     cores->wanted_rate = cores->compiled_rate = wanted * computing * cores->rate;
     if (!compiles(cores) && cores->compiled_rate <= compilers * cores->rate) return;

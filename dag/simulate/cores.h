@@ -47,8 +47,8 @@ struct cores_recorded {
     const struct pace *pace;                 // NULL: it is always 1, and nothing below is looked at
     const struct cores_compiling *compiling; // rising; after the last nothing more comes
     uint32_t compiling_count;
-    double compiled_ns; // in all
-    double compilers;   // that compute while there is something to compile
+    double compiled_ns;      // in all
+    const double *compilers; // that compute while there is something to compile: a class of what is compiled each
 };
 
 // The clock of service, in whole ns and the part of one beside, which is below 1. Ticks of a part of a ns in one number

@@ -89,17 +89,31 @@ static bool has_backlog(const struct dag *dag, uint32_t sample) {
 }
 
 // As many processes as would have had what they had, but no more than there were.
+static double processes_of(const struct pacing *pacing, const struct dag *dag, uint32_t sample) {
+    const struct dag_sample *from = &dag->samples[sample - 1], *to = &dag->samples[sample];
+    const double had = (double)(to->compiled_ns - from->compiled_ns) / (double)(to->time_ns - from->time_ns);
+    const double awake = awake_part_of(dag, sample);
+    return had < awake * pacing->rate[sample] ? had / pacing->rate[sample] : awake;
+}
+
+// Of each class of compiled code the mean over the time in which there was something to compile, and of one without
+// such time, that over all of it.
 static void find_compilers(struct pacing *pacing, const struct dag *dag) {
-    double compilers_ns = 0, length_ns = 0;
+    double compilers_ns[PACE_CLASSES] = {0}, length_ns[PACE_CLASSES] = {0}, all_ns = 0, all_length_ns = 0;
     for (uint32_t s = 1; s < dag->sample_count; s++) {
         if (!has_backlog(dag, s)) continue;
+        const uint32_t class = pace_class(pacing_cold_part(pacing, dag, s));
         const double ns = (double)(dag->samples[s].time_ns - dag->samples[s - 1].time_ns);
-        const double had = (double)(dag->samples[s].compiled_ns - dag->samples[s - 1].compiled_ns) / ns;
-        const double awake = awake_part_of(dag, s);
-        compilers_ns += ns * (had < awake * pacing->rate[s] ? had / pacing->rate[s] : awake);
-        length_ns += ns;
+        compilers_ns[class] += ns * processes_of(pacing, dag, s);
+        length_ns[class] += ns;
     }
-    pacing->compilers = length_ns > 0 ? compilers_ns / length_ns : 1;
+    for (int c = 0; c < PACE_CLASSES; c++) {
+        all_ns += compilers_ns[c];
+        all_length_ns += length_ns[c];
+    }
+    const double mean = all_length_ns > 0 ? all_ns / all_length_ns : 1;
+    for (int c = 0; c < PACE_CLASSES; c++)
+        pacing->compilers[c] = length_ns[c] > 0 ? compilers_ns[c] / length_ns[c] : mean;
 }
 
 void pacing_find_compiling(struct pacing *pacing, const struct dag *dag, const struct cores_background *until) {

@@ -9,12 +9,13 @@
 
 struct pacing {
     struct pace pace;
-    struct pace_when *when;            // a vertex each, of the edge to it; NULL once the pace is known
-    float *edge_pace;                  // likewise
-    double mean;                       // of all that was computed
-    float *rate;                       // a sample each: what of a core each that was awake had until then
-    double compiled_ns;                // by the compilers, in all
-    double compilers;                  // so many of them compute while there is something to compile
+    struct pace_when *when; // a vertex each, of the edge to it; NULL once the pace is known
+    float *edge_pace;       // likewise
+    double mean;            // of all that was computed
+    float *rate;            // a sample each: what of a core each that was awake had until then
+    double compiled_ns;     // by the compilers, in all
+    // So many of them compute while there is something to compile and such a part of all has been.
+    double compilers[PACE_CLASSES];
     struct cores_compiling *compiling; // a sample of the DAG each: until then
 };
 

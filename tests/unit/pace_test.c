@@ -102,6 +102,9 @@ static void test_a_site_of_one_time_has_its_cost(void **state) {
 
 // ---- cores
 
+static const double one_compiler[PACE_CLASSES] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                                  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+
 static struct pace cold_half(void) {
     struct pace pace = {.known = true};
     for (int f = 0; f < PACE_FACTORS; f++) {
@@ -126,7 +129,7 @@ static int64_t play(const struct pace *pace, double count, uint32_t processes) {
                                             .compiling = &compiling,
                                             .compiling_count = 1,
                                             .compiled_ns = 1000000,
-                                            .compilers = 1};
+                                            .compilers = one_compiler};
     struct cores cores = {0};
     assert_true(cores_reserve(&cores, processes));
     cores_begin(&cores, count, &recorded);
@@ -157,7 +160,7 @@ static void test_what_arises_is_compiled(void **state) {
                                             .compiling = &compiling,
                                             .compiling_count = 1,
                                             .compiled_ns = 500000,
-                                            .compilers = 1};
+                                            .compilers = one_compiler};
     struct cores cores = {0};
     assert_true(cores_reserve(&cores, 1));
     cores_begin(&cores, 1, &recorded);
