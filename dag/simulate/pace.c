@@ -64,7 +64,7 @@ static double sum_classes(const struct fit *fit, int factor, struct class_sum su
         if (!counts(fit, task) || cost_ns <= 0) continue;
         const uint32_t class = pace_class(task->when.part[factor]);
         const double times = 1 / pace_at(fit->pace, &task->when);
-        const double others = times / fit->pace->factor[factor][class];
+        const double others = times / pace_factor(fit->pace, &task->when, factor);
         sums[class].recorded_ns += lesser(task->cost_ns, most_times * cost_ns * times);
         sums[class].expected_ns += cost_ns * others;
         all_ns += cost_ns * times;

@@ -5,8 +5,8 @@
 //   cold     by what part of all that the JVM's compilers computed they have computed by then: never rising, in the end
 //   1 crowd    by how many other cores compute for the program at the same time, which share its locks, its caches and
 //            the way to memory: never falling, 1 alone
-//   turns    by what part of a core its thread has to do without, and so how often it finds its caches filled by
-//            others: never falling, 1 with a core of its own
+//   turns    by what part of a core each has to do without that computes then, and so how often a thread finds its
+//            caches filled by others: never falling, 1 with a core for each
 //
 // The pace of a run is 1 over that product. What its threads compute, times their pace, is work, which is conserved
 // whatever is edited; what they compute is not.
@@ -60,9 +60,21 @@ static inline uint32_t pace_class(double part) {
     return at >= PACE_CLASSES - 1 ? PACE_CLASSES - 1 : at > 0 ? (uint32_t)at : 0;
 }
 
+// Code is of one class of cold at a time, so that it is known when that changes; of the others the value lies between
+// those of two classes' middles, or a little more of others' computing would be a jump.
+static inline double pace_factor(const struct pace *pace, const struct pace_when *when, int factor) {
+    const double *values = pace->factor[factor];
+    if (factor == PACE_COLD) return values[pace_class(when->part[factor])];
+    const double at = when->part[factor] * PACE_CLASSES - 0.5;
+    if (!(at > 0)) return values[0];
+    if (at >= PACE_CLASSES - 1) return values[PACE_CLASSES - 1];
+    const int below = (int)at;
+    return values[below] + (at - below) * (values[below + 1] - values[below]);
+}
+
 static inline double pace_at(const struct pace *pace, const struct pace_when *when) {
     double cost = 1;
-    for (int f = 0; f < PACE_FACTORS; f++) cost *= pace->factor[f][pace_class(when->part[f])];
+    for (int f = 0; f < PACE_FACTORS; f++) cost *= pace_factor(pace, when, f);
     return 1 / cost;
 }
 

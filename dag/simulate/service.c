@@ -153,7 +153,8 @@ static bool find_steps(struct simulation *sim, const uint8_t *played, struct ste
 struct had {
     int64_t time_ns;                // but for pauses
     struct cores_clock got, served; // of a core; and times the pace
-    double computed_ns, cold_ns;    // by all of them together; compiled part, times time
+    double computed_ns;             // by all of them together
+    double cold_ns, turns_ns;       // compiled part, and part of a core that each has to do without, times time
 };
 
 struct sweep {
@@ -252,6 +253,7 @@ static double pass_pace(struct sweep *sweep, int64_t length_ns) {
     sweep->had.time_ns += length_ns;
     sweep->had.computed_ns += sweep->computing * (double)length_ns;
     sweep->had.cold_ns += cold * (double)length_ns;
+    sweep->had.turns_ns += (1 - rate(sweep)) * (double)length_ns;
     if (sweep->looks) return 1;
     sweep->shared_ns += rate(sweep) * (double)length_ns;
     sweep->awake_ns += (double)length_ns;
@@ -295,8 +297,11 @@ static void pace_edge(const struct sweep *sweep, const struct step *step, double
     const double length_ns = (double)(sweep->had.time_ns - begun->time_ns);
     if (length_ns <= 0) return;
     const double others = (sweep->had.computed_ns - begun->computed_ns) / length_ns - part;
-    const double crowd = pace_crowd(part, others, recorded_cores(sweep->sim));
-    pacing->when[vertex] = (struct pace_when){{(sweep->had.cold_ns - begun->cold_ns) / length_ns, crowd, 1 - part}};
+    struct pace_when *when = &pacing->when[vertex];
+    when->part[PACE_COLD] = (sweep->had.cold_ns - begun->cold_ns) / length_ns;
+    when->part[PACE_CROWD] = pace_crowd(part, others, recorded_cores(sweep->sim));
+    // Not 1 - part: a task that takes longer is likelier to lose its core.
+    when->part[PACE_TURNS] = (sweep->had.turns_ns - begun->turns_ns) / length_ns;
 }
 
 static void take_step(struct sweep *sweep, const struct step *step) {
