@@ -33,11 +33,13 @@ enum {
     SEEN_RESULT = 16,
     SEEN_IN_BRACKET = 32,
     SEEN_PERMIT = 64,
-    SEEN_MESSAGE = 128, // an actor began to handle it
-    SEEN_INIT = 256,    // of an actor: its initialisation began
-    SEEN_LATCH = 1024,  // a latch was awaited by it
-    SEEN_UPKEEP = 512,  // a message by which the library makes, stops, watches or supervises actors
-    SEEN_END = 2048,    // its body's end; looked for where events were lost
+    SEEN_MESSAGE = 128,  // an actor began to handle it
+    SEEN_INIT = 256,     // of an actor: its initialisation began
+    SEEN_LATCH = 1024,   // a latch was awaited by it
+    SEEN_UPKEEP = 512,   // a message by which the library makes, stops, watches or supervises actors
+    SEEN_END = 2048,     // its body's end; looked for where events were lost
+    SEEN_AT_WORK = 4096, // a thread's run that was in a task of a pool when recording began, as the worker that it
+                         // then turned out to be: it stands for that task
 };
 
 // All that the scan learns of one task id, whatever it turns out to be.
@@ -109,6 +111,7 @@ struct lost_start {
 
 struct stream_facts {
     bool has_main, is_worker;
+    bool acted;    // did something that others see before it was known to be a worker
     uint32_t pool; // first that it worked for
     uint32_t run;  // sighting of its run(), DAG_NONE
 };

@@ -253,11 +253,26 @@ static bool lay_thread_start(struct lay *lay, const struct event *event) {
     const struct sighting *run = named(lay);
     bool is_main = run && run->seen & SEEN_MAIN;
     if (run && run->own_task && !is_main && run->run_on == lay->stream && task_at(lay, run->task)->start == DAG_NONE) {
-        if (!begin_body(lay, run)) return false;
-        current_thread(lay)->run_task = run->task;
+        const bool at_work = run->seen & SEEN_AT_WORK;
+        if ((at_work && !put(lay, VERTEX_THREAD_START, DAG_NONE)) || !begin_body(lay, run)) return false;
+        if (!at_work) current_thread(lay)->run_task = run->task;
         return true;
     }
     return put(lay, VERTEX_THREAD_START, DAG_NONE);
+}
+
+static bool is_at_work(const struct lay *lay, const struct open_entry *entry) {
+    return is_own_body(entry) && lay->builder->sightings[entry->sighting].seen & SEEN_AT_WORK;
+}
+
+// The task that it was at when recording began is over.
+static bool lay_worker_begin(struct lay *lay, const struct event *event) {
+    (void)event;
+    struct open_stack *open = &lay->builder->open;
+    if (open->depth == 0 || !is_at_work(lay, &open->entries[0])) return true;
+    if (!close_above(lay, 1)) return false;
+    open->depth = 0;
+    return end_body(lay, &open->entries[0], true, TASK_RETURNED);
 }
 
 static bool lay_thread_end(struct lay *lay, const struct event *event) {
@@ -619,6 +634,7 @@ static bool (*const lay_kind[EVENT_KINDS])(struct lay *lay, const struct event *
     [EVENT_RESULT] = lay_result,
     [EVENT_WAIT_BEGIN] = lay_wait_begin,
     [EVENT_WAIT_END] = lay_wait_end,
+    [EVENT_WORKER_BEGIN] = lay_worker_begin,
     [EVENT_IDLE] = lay_of_worker,
     [EVENT_BUSY] = lay_of_worker,
     [EVENT_RETIRE] = lay_of_worker,

@@ -184,6 +184,16 @@ static bool names_task(const struct event *event) {
     return event->operand[0] != 0;
 }
 
+static int compare_ids(const void *a, const void *b) {
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static bool ran_before(const struct trace *trace, const struct sighting *sighting) {
+    return trace->running_count > 0 &&
+           bsearch(&sighting->id, trace->running, trace->running_count, sizeof *trace->running, compare_ids) != NULL;
+}
+
 // What a thread was in when it became a worker has the worker's loop in it, as Tomcat's Worker and what its thread
 // factory wraps that in: no task, unless it was handed over.
 static void scan_worker(struct builder *builder) {
@@ -192,6 +202,31 @@ static void scan_worker(struct builder *builder) {
         struct sighting *around = entry->kind == OPEN_BODY ? &builder->sightings[entry->sighting] : NULL;
         if (around && !(around->seen & (SEEN_SPAWN | SEEN_RUN | SEEN_MAIN | SEEN_OF_ACTOR)))
             around->kind = SIGHTING_WORKER;
+    }
+}
+
+// Of a worker that acted before it was known to be one: it was at a task that nobody has told, since that began before
+// recording did, and that ends here.
+static void scan_at_work(struct builder *builder, const struct stream_facts *facts) {
+    struct sighting *run = facts->run == DAG_NONE ? NULL : &builder->sightings[facts->run];
+    if (!facts->acted || !run || run->seen & SEEN_MAIN || !ran_before(builder->trace, run)) return;
+    run->seen = (uint16_t)((run->seen & ~SEEN_RUN) | SEEN_START | SEEN_AT_WORK);
+    builder->open.depth = 0;
+}
+
+static bool acts(unsigned kind) {
+    switch (kind) {
+    case EVENT_SPAWN_BEGIN:
+    case EVENT_RESULT:
+    case EVENT_WAIT_BEGIN:
+    case EVENT_TAKEN:
+    case EVENT_BLOCK_BEGIN:
+    case EVENT_ACQUIRE_BEGIN:
+    case EVENT_HELD:
+    case EVENT_RELEASED:
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -242,10 +277,14 @@ static bool scan_event(struct builder *builder, uint32_t stream, const struct ev
     struct stream_facts *facts = &builder->streams[stream];
     if (loss->open) scan_behind_loss(builder, event, loss);
     if (event->kind == EVENT_WORKER_BEGIN) {
-        if (!facts->is_worker) facts->pool = (uint32_t)event->operand[0];
+        if (!facts->is_worker) {
+            facts->pool = (uint32_t)event->operand[0];
+            scan_at_work(builder, facts);
+        }
         facts->is_worker = true;
         scan_worker(builder);
     }
+    facts->acted |= !facts->is_worker && acts(event->kind);
     if (event_ends_body(event->kind) && !scan_end(builder, stream, event, known, loss)) return false;
     if (event->kind == EVENT_SPAWN_END) scan_close(builder, OPEN_BRACKET, event->operand[0]);
     if (!names_task(event)) return true;
@@ -277,7 +316,9 @@ static void classify_runs(struct builder *builder) {
         struct stream_facts *facts = &builder->streams[s];
         if (facts->run == DAG_NONE) continue;
         struct sighting *run = &builder->sightings[facts->run];
-        if (run->seen & SEEN_MAIN) continue; // main's thread starts, by the same id, before main is entered
+        if (run->seen & SEEN_AT_WORK) run->own_task = true;
+        if (run->seen & (SEEN_MAIN | SEEN_AT_WORK))
+            continue; // main's thread starts, by the same id, before main is entered
         if (run->seen & SEEN_IN_BRACKET) facts->is_worker = true;
         bool system = builder->trace->streams[s].thread.flags & THREAD_SYSTEM;
         if (facts->is_worker || system || facts->has_main) {
@@ -351,16 +392,9 @@ static void classify(struct builder *builder) {
     }
 }
 
-static int compare_ids(const void *a, const void *b) {
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 static uint16_t first_flags(const struct trace *trace, const struct sighting *sighting) {
     if (!sighting->own_task) return TASK_NESTED | (sighting->seen & SEEN_PERMIT ? TASK_PERMIT : 0);
-    bool before = trace->running_count > 0 && bsearch(&sighting->id, trace->running, trace->running_count,
-                                                      sizeof *trace->running, compare_ids) != NULL;
-    uint16_t flags = before ? TASK_BEGUN_BEFORE : 0;
+    uint16_t flags = ran_before(trace, sighting) ? TASK_BEGUN_BEFORE : 0;
     if (sighting->seen & SEEN_MAIN) return flags | TASK_MAIN;
     if (sighting->seen & SEEN_MESSAGE) flags |= TASK_MESSAGE | (sighting->seen & SEEN_UPKEEP ? TASK_UPKEEP : 0);
     if (sighting->seen & SEEN_INIT) flags |= TASK_INIT;

@@ -270,6 +270,39 @@ static void test_what_was_there_is_dispatched_again(void **state) {
     simulate_fixture_close(&r.fixture);
 }
 
+// An agent that comes later does not see that a thread is a pool's, such as Tomcat's, and in a task: it hands over 2
+// and turns out to be a worker. Its run, 9, stands for that task, and the rules of the pool are known.
+static void test_a_worker_that_was_at_work_had_a_task(void **state) {
+    (void)state;
+    struct rules r = begin((struct trace_pool){.queue = "java.util.concurrent.LinkedBlockingQueue",
+                                               .core = 1,
+                                               .maximum = 1,
+                                               .capacity = -1,
+                                               .keep_alive_ns = INT64_MAX});
+    tb_running(r.tb, M);
+    tb_running(r.tb, 9);
+    tb_event(r.tb, FIRST, 0, EVENT_THREAD_START, 9);
+    tb_event(r.tb, FIRST, 50, EVENT_SPAWN_BEGIN, 2, r.site, r.pool);
+    tb_event(r.tb, FIRST, 60, EVENT_SPAWN_END, 2);
+    tb_event(r.tb, FIRST, 100, EVENT_WORKER_BEGIN, r.pool);
+    tb_event(r.tb, FIRST, 101, EVENT_IDLE, r.pool);
+    run(&r, FIRST, 120, 200, 2);
+    tb_event(r.tb, FIRST, 210, EVENT_IDLE, r.pool);
+    tb_event(r.tb, MAIN, 500, EVENT_THREAD_END, M);
+    simulate_fixture_open(&r.fixture, r.tb);
+    const struct dag *dag = r.fixture.dag;
+    assert_int_equal(dag->pools[r.pool].discipline, DISCIPLINE_FIFO);
+    assert_int_equal(simulation_run(r.fixture.simulation, &r.fixture.edit, &by_pools), DAG_OK);
+    dag = simulation_dag(r.fixture.simulation);
+    assert_true(simulated(&r, 9)->flags & TASK_BEGUN_BEFORE);
+    assert_int_equal(simulated(&r, 9)->pool, r.pool);
+    assert_int_equal(dag->vertices.time_ns[simulated(&r, 9)->start], 0);
+    assert_int_equal(dag->vertices.time_ns[simulated(&r, 9)->end], 100);
+    const int64_t next_ns = dag->vertices.time_ns[simulated(&r, 2)->start];
+    assert_true(next_ns > 100 && next_ns <= 120);
+    simulate_fixture_close(&r.fixture);
+}
+
 // Who retires waits for the pool's lock before its thread ends.
 static void test_a_worker_may_block_as_it_leaves(void **state) {
     (void)state;
@@ -512,6 +545,7 @@ int main(void) {
         cmocka_unit_test(test_core_workers_time_out_where_allowed),
         cmocka_unit_test(test_who_did_not_come_was_asleep),
         cmocka_unit_test(test_what_was_there_is_dispatched_again),
+        cmocka_unit_test(test_a_worker_that_was_at_work_had_a_task),
         cmocka_unit_test(test_a_worker_may_block_as_it_leaves),
         cmocka_unit_test(test_a_worker_may_block_before_it_leaves),
         cmocka_unit_test(test_only_who_slept_wakes_up_to_leave),
