@@ -156,7 +156,7 @@ async function tryBoard(browser, file, board, state, arrow) {
     const arrows = page.getByRole('region', { name: 'arrows of the selected span' }).getByText(arrow);
     for (let i = 0; i < (await rows.count()) && (await arrows.count()) === 0; i++) {
         await rows.nth(i).locator('button').click();
-        await page.waitForTimeout(100);
+        await arrows.first().waitFor({ timeout: 2000 }).catch(() => {}); // that one may have no such arrow
     }
     must((await arrows.count()) > 0, `no arrow "${arrow}"`);
     await canvas.focus();

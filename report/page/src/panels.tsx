@@ -751,7 +751,7 @@ export function About() {
     return (
         <footer>
             <p>
-                Made by rehype {report.version} from {report.trace} ({plural(report.events, 'event')}). This page holds the
+                Made by rehype {report.version} from {report.trace.split('/').pop()} ({plural(report.events, 'event')}). This page holds the
                 estimator as WebAssembly, which is free software under the GNU General Public License, version 3 or later, and
                 comes without any warranty; its source is rehype's. It also holds preact and @preact/signals (MIT licence,
                 Copyright (c) 2015-present Jason Miller, 2022-present Preact Team) and uPlot (MIT licence, Copyright (c) 2022
