@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 struct ending {
-    uint32_t thread, vertex; // its last task's end
+    uint32_t thread, vertex; // the end of its last task that does not repeat
     int64_t time_ns;
 };
 
@@ -46,13 +46,20 @@ static int64_t find_end_ns(const struct dag *dag) {
     return end_ns;
 }
 
+// What repeats goes on for as long as its executor does, and has one run more or less in an edited run.
+static bool ends_task(const struct dag *dag, uint32_t v) {
+    const uint32_t task = dag->vertices.task[v];
+    if (dag->vertices.kind[v] != VERTEX_END) return false;
+    return task == DAG_NONE || !dag->period_ns || dag->period_ns[task] == 0;
+}
+
 static uint32_t find_endings(const struct dag *dag, int64_t end_ns, struct ending *endings) {
     uint32_t count = 0;
     for (uint32_t t = 0; t < dag->thread_count; t++) {
         const struct dag_thread *thread = &dag->threads[t];
         if (thread->system || thread->stream == DAG_NONE || comes_after(dag, thread, end_ns)) continue;
         for (uint32_t v = thread->first + thread->count; v-- > thread->first;) {
-            if (dag->vertices.kind[v] != VERTEX_END) continue;
+            if (!ends_task(dag, v)) continue;
             endings[count++] = (struct ending){t, v, dag->vertices.time_ns[v]};
             break;
         }

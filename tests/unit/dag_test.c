@@ -874,11 +874,12 @@ static void test_write_an_inlined_task(void **state) {
 }
 
 // A task, main's end, and then a thread that nothing known starts. Returns the cause of its beginning.
-static uint32_t cause_of_hook(struct by_hand *f, uint64_t last_of_worker) {
+static uint32_t cause_of_hook(struct by_hand *f, uint64_t last_of_worker, uint64_t period_ns) {
     enum { HOOK = 9, HOOK_RUN = 90 };
     tb_event(f->tb, MAIN, 1, EVENT_THREAD_START, 0);
     tb_event(f->tb, MAIN, 10, EVENT_MAIN_BEGIN, M);
     tb_event(f->tb, MAIN, 100, EVENT_SPAWN_BEGIN, 7, f->site, f->pool);
+    if (period_ns) tb_event(f->tb, MAIN, 120, EVENT_DUE, 7, 80, period_ns);
     tb_event(f->tb, MAIN, 130, EVENT_SPAWN_END, 7);
     tb_event(f->tb, MAIN, 300, EVENT_THREAD_END, M);
     tb_event(f->tb, WORKER, 140, EVENT_WORKER_BEGIN, f->pool);
@@ -893,11 +894,12 @@ static uint32_t cause_of_hook(struct by_hand *f, uint64_t last_of_worker) {
     return f->fixture.dag->vertices.cause[thread_of(f, HOOK)->first];
 }
 
-// What the JVM starts as it ends awaits the ends of all tasks, the last of them last; what others outlast does not.
+// What the JVM starts as it ends awaits the ends of all tasks but those that repeat, the last of them last; what others
+// outlast does not.
 static void test_shutdown_awaits_the_program_s_end(void **state) {
     (void)state;
     struct by_hand f = by_hand_new(NULL, 2);
-    const uint32_t cause = cause_of_hook(&f, 400);
+    const uint32_t cause = cause_of_hook(&f, 400, 0);
     const struct dag_vertices *vertices = &f.fixture.dag->vertices;
     assert_int_not_equal(cause, DAG_NONE);
     assert_int_equal(vertices->kind[cause], VERTEX_BARRIER);
@@ -908,8 +910,12 @@ static void test_shutdown_awaits_the_program_s_end(void **state) {
     assert_int_equal(simulation_run(f.fixture.simulation, &f.fixture.edit, &model), DAG_OK);
     simulate_fixture_close(&f.fixture);
     struct by_hand outlasted = by_hand_new(NULL, 2);
-    assert_int_equal(cause_of_hook(&outlasted, 530), DAG_NONE);
+    assert_int_equal(cause_of_hook(&outlasted, 530, 0), DAG_NONE);
     simulate_fixture_close(&outlasted.fixture);
+    struct by_hand repeats = by_hand_new(NULL, 2);
+    const uint32_t barrier = cause_of_hook(&repeats, 400, 1000);
+    assert_int_equal(repeats.fixture.dag->vertices.cause[barrier], task(&repeats, M)->end);
+    simulate_fixture_close(&repeats.fixture);
 }
 
 // Run delays and samples lay no vertices. A block moves with its body and computes as that does; how long the
