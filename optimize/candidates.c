@@ -37,6 +37,7 @@ static const char *none_left(const struct improvement *improvement) {
         [LEFT_OUT_UNENDED] = "none of its tasks ended before recording did",
         [LEFT_OUT_LOST_END] = "the end of none of its tasks was recorded",
         [LEFT_OUT_OUT_OF_ORDER] = "all of its tasks were recorded as starting before their spawn",
+        [LEFT_OUT_MIXED] = "the hand-over of all of its tasks does work for other tasks",
     };
     for (unsigned kind = LEFT_OUT_NOT + 1; kind < LEFT_OUT_KINDS; kind++) {
         if (improvement->left_out[kind] == improvement_left_out(improvement)) return reasons[kind];
@@ -90,16 +91,27 @@ static bool is_concerned(const struct improvement *improvement, const struct dag
     return task->site == improvement->site && of_context && !(task->flags & TASK_NESTED);
 }
 
+// Whether its own hand-over could not be dropped alone.
+static bool is_mixed(const struct improvement *improvement, uint32_t index) {
+    const struct dag_task *task = &improvement->dag->tasks[index];
+    const unsigned never_handed_over = TASK_MAIN | TASK_NESTED | TASK_HANDED_OVER;
+    if (improvement->kind != KIND_INLINE && improvement->kind != KIND_HOIST_BRANCH) return false;
+    if (task->spawn_begin == DAG_NONE || task->flags & never_handed_over) return false;
+    return dag_bracket_serves_others(improvement->dag, index);
+}
+
 static enum dag_left_out left_out(const struct improvement *improvement, uint32_t index) {
     bool of_site = improvement_is_of_site(improvement) && is_concerned(improvement, &improvement->dag->tasks[index]);
-    return of_site ? dag_left_out(improvement->dag, index) : LEFT_OUT_NOT;
+    if (!of_site) return LEFT_OUT_NOT;
+    const enum dag_left_out kind = dag_left_out(improvement->dag, index);
+    return kind == LEFT_OUT_NOT && is_mixed(improvement, index) ? LEFT_OUT_MIXED : kind;
 }
 
 static bool is_changed(const struct improvement *improvement, uint32_t index) {
     const struct dag_task *task = &improvement->dag->tasks[index];
     if (improvement_is_of_resource(improvement)) return !(task->flags & TASK_NESTED);
     if (improvement->kind == KIND_RESIZE_POOL) return task->pool == improvement->pool && !(task->flags & TASK_NESTED);
-    if (!is_concerned(improvement, task) || dag_left_out(improvement->dag, index)) return false;
+    if (!is_concerned(improvement, task) || left_out(improvement, index)) return false;
     if (improvement->kind == KIND_HOIST_BRANCH && improvement->path != DAG_NONE) {
         return task->path == improvement->path && task->start != DAG_NONE;
     }

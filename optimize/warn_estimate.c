@@ -351,6 +351,8 @@ static bool warn_of_left_out(struct warnings *warnings, const struct improvement
         [LEFT_OUT_LOST_END] = {"has no end that was recorded", "have no end that was recorded"},
         [LEFT_OUT_OUT_OF_ORDER] = {"was recorded as starting before its spawn",
                                    "were recorded as starting before their spawn"},
+        [LEFT_OUT_MIXED] = {"was handed over together with work for others",
+                            "were handed over together with work for others"},
     };
     const uint32_t count = improvement_left_out(improvement);
     if (count == 0) return true;

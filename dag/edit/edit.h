@@ -72,9 +72,14 @@ enum dag_left_out {
     LEFT_OUT_UNENDED,      // recording ended before they did
     LEFT_OUT_LOST_END,     // it was not recorded
     LEFT_OUT_OUT_OF_ORDER, // recorded as starting before their spawn
+    LEFT_OUT_MIXED,        // of inlining: what happened for other tasks lies in their being handed over
     LEFT_OUT_KINDS
 };
-enum dag_left_out dag_left_out(const struct dag *dag, uint32_t task);
+enum dag_left_out dag_left_out(const struct dag *dag, uint32_t task); // but for LEFT_OUT_MIXED
+
+// Whether the bracket of a task that was spawned and ended holds vertices of other tasks: what is done there must not
+// vanish. A body of the task's own (caller-runs) may lie in it, and so may the making of a worker.
+bool dag_bracket_serves_others(const struct dag *dag, uint32_t task);
 
 // Of a task whose place is a time, not its spawn (TASK_DELAYED).
 extern const char *const dag_delayed_refusal;

@@ -9,9 +9,7 @@
 // or for what only that can bring about, closes a ring, which is found when the times are worked out.
 #include "dag/edit/edit.h"
 
-// Whether the bracket holds vertices of other tasks: what is done there must not vanish. A body of the task's own
-// (caller-runs) may lie in it, and so may the making of a worker.
-static bool bracket_serves_others(const struct dag *dag, uint32_t index) {
+bool dag_bracket_serves_others(const struct dag *dag, uint32_t index) {
     const struct dag_task *task = &dag->tasks[index];
     for (uint32_t v = task->spawn_begin; v <= task->spawn_end; v++) {
         if (v == task->start) {
@@ -38,7 +36,7 @@ const char *dag_inline_refusal(const struct dag *dag, uint32_t index) {
     if (dag->vertices.time_ns[task->start] < dag->vertices.time_ns[task->spawn_begin]) {
         return "it was recorded as starting before its spawn";
     }
-    if (bracket_serves_others(dag, index)) return "its hand-over does work for other tasks";
+    if (dag_bracket_serves_others(dag, index)) return "its hand-over does work for other tasks";
     return NULL;
 }
 

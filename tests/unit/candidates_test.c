@@ -904,6 +904,25 @@ static void test_what_lost_its_end_is_left_out(void **state) {
     end(&f);
 }
 
+// What is handed over within another's hand-over goes with it where that is dropped: the outer one stays.
+static void test_a_hand_over_with_another_in_it_is_left_out(void **state) {
+    struct fixture f = begin();
+    step_spawn(&f.steps, MAIN, 1);
+    step(&f.steps, MAIN, EVENT_SPAWN_BEGIN, 2, f.steps.site, f.steps.pool);
+    step_spawn(&f.steps, MAIN, 3);
+    step(&f.steps, MAIN, EVENT_SPAWN_END, 2);
+    for (uint64_t task = 1; task <= 3; task++) {
+        step_start(&f.steps, task);
+        step_finish(&f.steps, task);
+    }
+    find(&f, KIND_BIT(KIND_INLINE));
+    assert_int_equal(f.count, 1);
+    assert_null(f.all[0].refusal);
+    assert_int_equal(f.all[0].task_count, 2);
+    assert_int_equal(f.all[0].left_out[LEFT_OUT_MIXED], 1);
+    end(&f);
+}
+
 // Of 40 short tasks one is cancelled in the queue, one while it runs, and one is rejected: every kind is offered for
 // the others.
 static void test_cancelled_and_rejected_are_left_out(void **state) {
@@ -1017,6 +1036,7 @@ int main(void) {
         cmocka_unit_test(test_join_of_any),
         cmocka_unit_test(test_what_recording_ended_before_is_left_out),
         cmocka_unit_test(test_what_lost_its_end_is_left_out),
+        cmocka_unit_test(test_a_hand_over_with_another_in_it_is_left_out),
         cmocka_unit_test(test_cancelled_and_rejected_are_left_out),
         cmocka_unit_test(test_delayed_tasks_are_never_offered),
         cmocka_unit_test(test_path_without_functions),
