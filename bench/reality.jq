@@ -15,8 +15,8 @@ def median: sort | if length == 0 then null elif length % 2 == 1 then .[length /
 def rank: length as $n | reduce range(0; $n) as $k ({rank: 0, below: 0, choose: 1};
     .below += .choose / pow(2; $n) | (if 2 * .below <= 0.05 then .rank = $k + 1 else . end) | .choose *= ($n - $k) / ($k + 1)) | .rank;
 
-# Half of the median's 95 % interval over the median; half of the range where there are too few values for one.
-def noise: sort | rank as $rank | ([$rank - 1, 0] | max) as $low | (.[length - 1 - $low] - .[$low]) / 2 / median;
+# Half of the median's 95 % interval over the median; half of the range where there are too few values for one; of one value null.
+def noise: if length < 2 then null else sort | rank as $rank | ([$rank - 1, 0] | max) as $low | (.[length - 1 - $low] - .[$low]) / 2 / median end;
 
 def known($figure): map(.[$figure + "_ns"] / 1e9) | {median: median, noise: noise};
 def off($figure; $real): map(.[$figure + "_ns"] | select(.)) | median as $estimated
@@ -24,7 +24,7 @@ def off($figure; $real): map(.[$figure + "_ns"] | select(.)) | median as $estima
 
 # One change by one figure: medians in seconds, and by how much the median estimate of each way is off.
 def change($before; $after; $estimated; $figure): ($before | known($figure)) as $was | ($after | known($figure)) as $is
-    | {before: $was.median, after: $is.median, noise: ([$was.noise, $is.noise] | max),
+    | {before: $was.median, after: $is.median, noise: (if $was.noise and $is.noise then [$was.noise, $is.noise] | max else null end),
        off: (ways | map(. as $way | {key: $way, value: ($estimated | map(select(.way == $way)) | off($figure; $is.median))})
              | from_entries)};
 
@@ -36,9 +36,9 @@ def rows: . as $values | $knobs[] | . as $knob | $values | map(select(.case == $
         + (figures | map(. as $figure | {key: $figure, value: change($measured[$from]; $measured[$to]; $estimated; $figure)})
            | from_entries)
         + {refused: ($estimated | map(select(.way == "cpu").refused | select(.)) | first)}
-    | .counts = ([.wall.noise, .thread_time.noise] | max < counted_noise);
+    | .counts = ([.wall.noise, .thread_time.noise] | all(. != null and . < counted_noise));
 
-def percent: . * 1000 | round / 10 | tostring | if test("[.]") then . else . + ".0" end;
+def percent: if . == null then "–" else . * 1000 | round / 10 | tostring | if test("[.]") then . else . + ".0" end end;
 def signed: if . == null then "–" elif . >= 0 then "+" + percent else percent end;
 def seconds: . * 100 | round / 100 | tostring;
 def line: "| " + join(" | ") + " |";
@@ -59,7 +59,7 @@ def worth: . as $rows | map(select(.counts)) as $counting
 
 # Where the effect is more than its noise and 3 %, an estimate that did not move the same way is wrong, however near it is.
 def directions: map(select(.wall.off.cpu) | .wall | {effect: (.after / .before - 1), noise, estimated: (.after * (1 + .off.cpu) / .before - 1)})
-    | map(select((.effect | fabs) > counted_noise and (.effect | fabs) > .noise))
+    | map(select((.effect | fabs) > counted_noise and .noise and (.effect | fabs) > .noise))
     | "\(map(select(.effect * .estimated > 0)) | length) of \(length)";
 def closing: map(select(.counts)) as $counting
     | "Of \(length) changes \($counting | length) count: both walls and thread-times are known within \(counted_noise | percent) %."
