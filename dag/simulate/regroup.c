@@ -88,10 +88,11 @@ static void give_result(struct simulation *sim, uint32_t process, uint32_t task)
     vertex_set(sim, process, result, now_ns);
 }
 
-// Stages that await the first member are to go on first: they are taken over newest first.
+// Stages that await the first member are to go on first: they are taken over newest first. Members end with the group.
 static void give_results(struct simulation *sim, uint32_t process, uint32_t member) {
     for (;; member = sim->edit->merged_next[member]) {
         give_result(sim, process, member);
+        vertex_set(sim, process, sim->dag->tasks[member].end, sim->processes[process].now_ns);
         if (sim->edit->merged_next[member] == member) return;
     }
 }
@@ -144,6 +145,7 @@ static void end_part(struct simulation *sim, uint32_t process, uint32_t task) {
         if (others) process_pass(sim, process, v, sim->processes[process].now_ns);
     }
     give_result(sim, process, task);
+    vertex_set(sim, process, whole->end, sim->processes[process].now_ns);
 }
 
 // The recorded bracket computes what it did; of others it is not known that they sleep.

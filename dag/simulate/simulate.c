@@ -13,6 +13,7 @@
 #include "dag/simulate/computing.h"
 #include "dag/simulate/deferred.h"
 #include "dag/simulate/derive.h"
+#include "dag/simulate/ending.h"
 #include "dag/simulate/frame.h"
 #include "dag/simulate/hand_over.h"
 #include "dag/simulate/initial_jobs.h"
@@ -250,7 +251,7 @@ static void forget_waiting(struct simulation *sim) {
 }
 
 static bool goes_on(struct simulation *sim) {
-    return simulation_take_next(sim) || (is_stuck(sim) && pipelines_end(sim));
+    return simulation_take_next(sim) || (is_stuck(sim) && (pipelines_end(sim) || ending_comes(sim)));
 }
 
 static enum dag_outcome play(struct simulation *sim, const struct dag_edit *edit, const struct model *model) {

@@ -908,6 +908,8 @@ static void test_shutdown_awaits_the_program_s_end(void **state) {
     const struct model model = {.kind =
                                     MODEL_POOL}; // in which the ends of a pool's tasks make no barrier of the pool's
     assert_int_equal(simulation_run(f.fixture.simulation, &f.fixture.edit, &model), DAG_OK);
+    dag_edit_split(&f.fixture.edit, (uint32_t)(task(&f, 7) - f.fixture.dag->tasks), 2); // 7 itself ends no more
+    assert_int_equal(simulation_run(f.fixture.simulation, &f.fixture.edit, &model), DAG_OK);
     simulate_fixture_close(&f.fixture);
     struct by_hand outlasted = by_hand_new(NULL, 2);
     assert_int_equal(cause_of_hook(&outlasted, 530, 0), DAG_NONE);
