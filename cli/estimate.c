@@ -398,10 +398,10 @@ static bool estimate(struct estimates *all, struct model model, const struct ope
     if (!find_paths(operands, all, arena, error) || !open_runs(all, model, error) || !gather(all, arena, error))
         return false;
     all->main = &all->each[all->runs.loads[0].chosen];
-    if (!measure_plan(all->main, arena, &plan, error) || !estimate_others(all, &plan, arena, error) ||
-        !estimate_runs_summarise(&all->runs, error))
-        return false;
-    analysis_warn(&all->main->analysis);
+    const bool done = measure_plan(all->main, arena, &plan, error) && estimate_others(all, &plan, arena, error) &&
+                      estimate_runs_summarise(&all->runs, error);
+    analysis_warn(&all->main->analysis); // where it failed, too: why another model was taken than asked for
+    if (!done) return false;
     return options.json ? write_json(all, error) : write_text(all, error);
 }
 
