@@ -102,6 +102,19 @@ static int64_t bracket_of(const struct dag *dag, uint32_t index) {
     return max_ns(bracket_ns, 0);
 }
 
+// Without what the thread waited for a core meanwhile: a bracket that a plan makes has its own such waits.
+static int64_t bracket_computed(const struct dag *dag, uint32_t index, int64_t bracket_ns) {
+    const struct dag_task *task = &dag->tasks[index];
+    const struct dag_vertices *vertices = &dag->vertices;
+    if (task->spawn_begin == DAG_NONE || !vertices->queued_ns) return bracket_ns;
+    int64_t queued_ns = 0;
+    for (uint32_t v = task->spawn_begin + 1; v <= task->spawn_end; v++) {
+        queued_ns += vertices->queued_ns[v];
+        if (vertices->kind[v] == VERTEX_START && v < task->spawn_end) v = dag->tasks[vertices->task[v]].end;
+    }
+    return max_ns(bracket_ns - queued_ns, 0);
+}
+
 // ---- means
 
 // Puts the `count` least of `values` first (Hoare's selection).
@@ -257,7 +270,7 @@ static void measure_awake(struct costs *costs, struct samples *samples) {
 
 static void measure_brackets(const struct dag *dag, struct costs *costs, struct samples *samples) {
     for (uint32_t t = 0; t < dag->task_count; t++) {
-        costs->bracket_ns[t] = bracket_of(dag, t);
+        costs->bracket_ns[t] = bracket_computed(dag, t, bracket_of(dag, t));
         samples->kind[t] = dag->tasks[t].dispatch;
     }
     sort_samples(dag, costs->bracket_ns, samples);
@@ -265,6 +278,7 @@ static void measure_brackets(const struct dag *dag, struct costs *costs, struct 
     for (uint32_t t = 0; t < dag->task_count; t++) samples->kind[t] = (uint8_t)sleep_class_of(dag, &dag->tasks[t]);
     sort_samples(dag, costs->bracket_ns, samples);
     measure_woken(costs, COST_BRACKET, samples);
+    for (uint32_t t = 0; t < dag->task_count; t++) costs->bracket_ns[t] = bracket_of(dag, t);
 }
 
 static void measure_pickups(const struct dag *dag, struct costs *costs, struct samples *samples) {

@@ -102,7 +102,12 @@ static void put_off(struct simulation *sim, uint32_t index) {
 
 void initial_jobs_come(struct simulation *sim, uint32_t job, int64_t now_ns) {
     const uint32_t index = sim->dag->tasks[job].pool;
+    const bool of_actor = sim->dag->tasks[job].flags & TASK_OF_ACTOR;
     sim->dispatch[job] = (uint8_t)pool_offer(sim, DAG_NONE, job, now_ns);
+    if (!of_actor && sim->dispatch[job] == DISPATCH_NONE) { // it was not rejected then, though a queue is full now
+        sim->dispatch[job] = DISPATCH_QUEUED;
+        queue_put(sim, job, QUEUE_SHARED);
+    }
     sim->pools[index].delayed--;
     delays_leave_when_drained(sim, index);
 }
