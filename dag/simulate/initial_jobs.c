@@ -100,11 +100,18 @@ static void put_off(struct simulation *sim, uint32_t index) {
     event_put(&sim->events, NOTICE_DUE, index, sim->dag->vertices.time_ns[before]);
 }
 
+// What a full queue rejects that it took then.
+static bool is_rejected(const struct simulation *sim, uint32_t job) {
+    const struct dag_task *task = &sim->dag->tasks[job];
+    const enum discipline by = sim->pools[task->pool].discipline;
+    return sim->dispatch[job] == DISPATCH_NONE && !(task->flags & TASK_OF_ACTOR) &&
+           (by == DISCIPLINE_FIFO || by == DISCIPLINE_LIFO) && sim->queue.holder[job] == QUEUE_NOWHERE;
+}
+
 void initial_jobs_come(struct simulation *sim, uint32_t job, int64_t now_ns) {
     const uint32_t index = sim->dag->tasks[job].pool;
-    const bool of_actor = sim->dag->tasks[job].flags & TASK_OF_ACTOR;
     sim->dispatch[job] = (uint8_t)pool_offer(sim, DAG_NONE, job, now_ns);
-    if (!of_actor && sim->dispatch[job] == DISPATCH_NONE) { // it was not rejected then, though a queue is full now
+    if (is_rejected(sim, job)) {
         sim->dispatch[job] = DISPATCH_QUEUED;
         queue_put(sim, job, QUEUE_SHARED);
     }
