@@ -91,104 +91,23 @@ static void find_those_before(struct dag *dag, struct by_time *keys) {
     }
 }
 
-// ---- which tasks come from outside
-
-struct begun { // a request in a task's body
-    uint32_t task, request;
-    int64_t time_ns;
-};
-
-enum origin { ORIGIN_UNKNOWN, ORIGIN_OUTSIDE, ORIGIN_REQUEST };
-
-struct origins {
-    struct begun *begun; // by task, and then by time
-    uint32_t count;
-    uint8_t *of_task; // enum origin
-};
-
-static int by_task(const void *a, const void *b) {
-    const struct begun *one = a, *other = b;
-    if (one->task != other->task) return one->task < other->task ? -1 : 1;
-    if (one->time_ns != other->time_ns) return one->time_ns < other->time_ns ? -1 : 1;
-    return (one->request > other->request) - (one->request < other->request);
-}
-
-static bool origins_new(struct origins *origins, const struct dag *dag) {
-    *origins = (struct origins){.begun = malloc(((size_t)dag->request_count + 1) * sizeof *origins->begun),
-                                .of_task = calloc((size_t)dag->task_count + 1, sizeof *origins->of_task)};
-    if (!origins->begun || !origins->of_task) return false;
-    for (uint32_t i = 0; i < dag->request_count; i++) {
-        const struct dag_request *request = &dag->requests[i];
-        if (request->task == DAG_NONE || request->begin == DAG_NONE) continue;
-        origins->begun[origins->count++] = (struct begun){request->task, i, dag->vertices.time_ns[request->begin]};
+// Whether nothing that handed the task over, directly or not, works on requests itself.
+static bool comes_from_outside(const struct dag *dag, const struct dag_task *task, const uint32_t *first_of_task) {
+    uint32_t spawner = task->spawner;
+    for (uint32_t steps = 0; spawner != DAG_NONE && steps < dag->task_count; steps++) {
+        if (first_of_task[spawner] != DAG_NONE) return false;
+        spawner = dag->tasks[spawner].spawner;
     }
-    qsort(origins->begun, origins->count, sizeof *origins->begun, by_task);
     return true;
 }
 
-static void origins_free(struct origins *origins) {
-    free(origins->begun);
-    free(origins->of_task);
-}
-
-// So many of `begun` are of tasks before it, or began in it until then.
-static uint32_t count_begun(const struct origins *origins, uint32_t task, int64_t until_ns) {
-    uint32_t from = 0, to = origins->count;
-    while (from < to) {
-        const uint32_t middle = from + (to - from) / 2;
-        const struct begun *begun = &origins->begun[middle];
-        const bool is_before = begun->task != task ? begun->task < task : begun->time_ns <= until_ns;
-        if (is_before)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
-}
-
-static uint32_t first_request(const struct origins *origins, uint32_t task) {
-    const uint32_t at = count_begun(origins, task, INT64_MIN);
-    return at < origins->count && origins->begun[at].task == task ? origins->begun[at].request : DAG_NONE;
-}
-
-// Whether its spawner handed it over while it worked on a request, and not while it looked for such.
-static bool is_part_of_request(const struct dag *dag, const struct origins *origins, const struct dag_task *task) {
-    const int64_t time_ns = dag->vertices.time_ns[task->spawn_begin];
-    const uint32_t at = count_begun(origins, task->spawner, time_ns);
-    if (at == 0 || origins->begun[at - 1].task != task->spawner) return false;
-    const uint32_t end = dag->requests[origins->begun[at - 1].request].end;
-    return end == DAG_NONE || dag->vertices.time_ns[end] >= time_ns;
-}
-
-static enum origin own_origin(const struct dag *dag, const struct origins *origins, uint32_t index) {
-    const struct dag_task *task = &dag->tasks[index];
-    if (origins->of_task[index] != ORIGIN_UNKNOWN) return origins->of_task[index];
-    if (task->spawner == DAG_NONE || task->spawn_begin == DAG_NONE) return ORIGIN_OUTSIDE;
-    return is_part_of_request(dag, origins, task) ? ORIGIN_REQUEST : ORIGIN_UNKNOWN;
-}
-
-// Whether nothing that handed the task over, directly or not, did so for a request.
-static bool comes_from_outside(const struct dag *dag, struct origins *origins, uint32_t task) {
-    enum origin origin = ORIGIN_OUTSIDE;
-    uint32_t last = task, steps = 0;
-    for (; steps < dag->task_count && (origin = own_origin(dag, origins, last)) == ORIGIN_UNKNOWN; steps++)
-        last = dag->tasks[last].spawner;
-    if (origin == ORIGIN_UNKNOWN) return false; // tasks that hand over each other
-    for (uint32_t t = task; steps-- > 0; t = dag->tasks[t].spawner) origins->of_task[t] = (uint8_t)origin;
-    origins->of_task[last] = (uint8_t)origin;
-    return origin == ORIGIN_OUTSIDE;
-}
-
 // Whether its task was handed over from outside, and it is what the task was handed over for.
-static bool is_polled(const struct dag *dag, const struct dag_request *request, struct origins *origins) {
+static bool is_polled(const struct dag *dag, const struct dag_request *request, const uint32_t *first_of_task) {
     if (request->task == DAG_NONE || request->begin == DAG_NONE) return false;
     const struct dag_task *task = &dag->tasks[request->task];
     return task->spawn_begin != DAG_NONE && task->spawn_end > task->spawn_begin && task->pool &&
-           first_request(origins, request->task) == (uint32_t)(request - dag->requests) &&
-           comes_from_outside(dag, origins, request->task);
+           &dag->requests[first_of_task[request->task]] == request && comes_from_outside(dag, task, first_of_task);
 }
-
-// ----
 
 // Of all connections: sums of squares about each one's mean.
 struct spread {
@@ -273,15 +192,16 @@ static bool move_to_client(struct builder *builder, struct dag_request *request)
     return true;
 }
 
-static bool find_clients(struct builder *builder, const struct by_time *keys) {
+static bool find_clients(struct builder *builder, uint32_t *first_of_task, const struct by_time *keys) {
     struct dag *dag = builder->dag;
-    struct origins origins;
-    bool ok = origins_new(&origins, dag) || no_memory(builder);
-    for (uint32_t i = 0; ok && i < dag->request_count; i++) {
-        if (is_polled(dag, &dag->requests[i], &origins)) ok = move_to_client(builder, &dag->requests[i]);
+    for (uint32_t t = 0; t < dag->task_count; t++) first_of_task[t] = DAG_NONE;
+    for (uint32_t i = dag->request_count; i--;) {
+        if (dag->requests[i].task != DAG_NONE) first_of_task[dag->requests[i].task] = i;
     }
-    origins_free(&origins);
-    if (!ok) return false;
+    for (uint32_t i = 0; i < dag->request_count; i++) {
+        if (is_polled(dag, &dag->requests[i], first_of_task) && !move_to_client(builder, &dag->requests[i]))
+            return false;
+    }
     dag->open_loop = is_open(dag, keys);
     for (uint32_t i = 0; i < dag->request_count && !dag->open_loop; i++) {
         const struct dag_request *request = &dag->requests[i];
@@ -359,16 +279,18 @@ bool find_requests(struct builder *builder) {
     dag->requests = ARENA_NEW(&dag->arena, struct dag_request, builder->request_count);
     struct dag_request *unsorted = malloc(builder->request_count * sizeof *unsorted);
     struct by_time *keys = malloc(builder->request_count * sizeof *keys);
-    bool ok = dag->requests && unsorted && keys;
+    uint32_t *first_of_task = malloc(((size_t)dag->task_count + 1) * sizeof *first_of_task);
+    bool ok = dag->requests && unsorted && keys && first_of_task;
     if (!ok) no_memory(builder);
     if (ok) {
         dag->request_count = join_sightings(builder, unsorted);
         sort_requests(dag, unsorted, keys);
         find_those_before(dag, keys);
-        ok = find_clients(builder, keys);
+        ok = find_clients(builder, first_of_task, keys);
     }
     free(unsorted);
     free(keys);
+    free(first_of_task);
     return ok;
 }
 

@@ -205,47 +205,6 @@ static void test_requests_are_read(void **state) {
     simulate_fixture_close(&fixture);
 }
 
-// A thread hands over what it read, and then works on a request itself, for which it hands over a part.
-static struct trace_builder *record_one_who_reads_and_works(void) {
-    enum { READER = 1, WORKER = 2 };
-    struct trace_builder *tb = tb_new();
-    const uint32_t site = tb_site(tb, "Strategy", "produce", 1), pool = tb_pool(tb, "web", 2);
-    const uint32_t class = tb_class(tb, "Strategy");
-    tb_thread(tb, READER, "web-1", 0);
-    tb_thread(tb, WORKER, "web-2", 0);
-    tb_event(tb, READER, 1, EVENT_WORKER_BEGIN, pool);
-    tb_event(tb, WORKER, 2, EVENT_WORKER_BEGIN, pool);
-    tb_event(tb, READER, 90, EVENT_TASK_CREATED, 1, class);
-    tb_event(tb, READER, 91, EVENT_SPAWN_BEGIN, 1, site, pool);
-    tb_event(tb, READER, 95, EVENT_SPAWN_END, 1, 0);
-    tb_event(tb, READER, 100, EVENT_TASK_START, 1);
-    for (uint64_t task = 2; task <= 3; task++) {
-        const uint64_t at_ns = task * 1000;
-        if (task == 3) tb_event(tb, READER, at_ns - 500, EVENT_REQUEST_BEGIN, 1001, 0, 7);
-        tb_event(tb, READER, at_ns, EVENT_TASK_CREATED, task, class);
-        tb_event(tb, READER, at_ns + 1, EVENT_SPAWN_BEGIN, task, site, pool);
-        tb_event(tb, READER, at_ns + 100, EVENT_SPAWN_END, task, 0);
-        tb_event(tb, WORKER, at_ns + 200, EVENT_TASK_START, task);
-        tb_event(tb, WORKER, at_ns + 210, EVENT_REQUEST_BEGIN, 1000 + task, 0, 7 + task);
-        tb_event(tb, WORKER, at_ns + 300, EVENT_REQUEST_END, 1000 + task, 0, REQUEST_ANSWERED);
-        tb_event(tb, WORKER, at_ns + 310, EVENT_TASK_END, task, 0);
-    }
-    tb_event(tb, READER, 4000, EVENT_REQUEST_END, 1001, 0, REQUEST_ANSWERED);
-    tb_event(tb, READER, 4010, EVENT_TASK_END, 1, 0);
-    return tb;
-}
-
-static void test_who_reads_may_work_too(void **state) {
-    (void)state;
-    struct simulate_fixture fixture;
-    simulate_fixture_open(&fixture, record_one_who_reads_and_works());
-    const struct dag *dag = fixture.dag;
-    assert_int_equal(dag->request_count, 3);
-    for (uint32_t i = 0; i < dag->request_count; i++)
-        assert_int_equal(dag->requests[i].arrival == DAG_NONE, dag->requests[i].id == 1003);
-    simulate_fixture_close(&fixture);
-}
-
 // Times that stand do not depend on who asks: model `dag` repeats the recording to the last ns.
 static void test_nothing_changed_is_exact(void **state) {
     (void)state;
@@ -536,7 +495,6 @@ static void test_a_request_stays_what_it_is(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_requests_are_read),
-        cmocka_unit_test(test_who_reads_may_work_too),
         cmocka_unit_test(test_nothing_changed_is_exact),
         cmocka_unit_test(test_loops_are_told_apart),
         cmocka_unit_test(test_another_pool_is_what_it_then_does),
