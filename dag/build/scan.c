@@ -205,8 +205,8 @@ static void scan_worker(struct builder *builder) {
     }
 }
 
-// Of a worker that acted before it was known to be one: it was at a task that nobody has told, since that began before
-// recording did, and that ends here.
+// Of a worker that acted before it was known to be one: it was at a task of which the trace tells no beginning, since
+// that lay before recording's, and which ends here.
 static void scan_at_work(struct builder *builder, const struct stream_facts *facts) {
     struct sighting *run = facts->run == DAG_NONE ? NULL : &builder->sightings[facts->run];
     if (!facts->acted || !run || run->seen & SEEN_MAIN || !ran_before(builder->trace, run)) return;

@@ -102,17 +102,19 @@ static int64_t bracket_of(const struct dag *dag, uint32_t index) {
     return max_ns(bracket_ns, 0);
 }
 
-// Without what the thread waited for a core meanwhile: a bracket that a plan makes has its own such waits.
-static int64_t bracket_computed(const struct dag *dag, uint32_t index, int64_t bracket_ns) {
+// What its thread waited for a core in the bracket, bodies in it left out: a bracket that a plan makes has such waits
+// of its own.
+static int64_t queued_in_bracket(const struct dag *dag, uint32_t index) {
     const struct dag_task *task = &dag->tasks[index];
-    const struct dag_vertices *vertices = &dag->vertices;
-    if (task->spawn_begin == DAG_NONE || !vertices->queued_ns) return bracket_ns;
+    uint32_t from = task->spawn_begin;
     int64_t queued_ns = 0;
-    for (uint32_t v = task->spawn_begin + 1; v <= task->spawn_end; v++) {
-        queued_ns += vertices->queued_ns[v];
-        if (vertices->kind[v] == VERTEX_START && v < task->spawn_end) v = dag->tasks[vertices->task[v]].end;
+    if (task->spawn_begin == DAG_NONE) return 0;
+    for (uint32_t v = from + 1; v < task->spawn_end; v++) {
+        if (dag->vertices.kind[v] != VERTEX_START) continue;
+        queued_ns += queued_between(dag, from, v, INT64_MIN);
+        from = v = dag->tasks[dag->vertices.task[v]].end;
     }
-    return max_ns(bracket_ns - queued_ns, 0);
+    return queued_ns + queued_between(dag, from, task->spawn_end, INT64_MIN);
 }
 
 // ---- means
@@ -270,7 +272,7 @@ static void measure_awake(struct costs *costs, struct samples *samples) {
 
 static void measure_brackets(const struct dag *dag, struct costs *costs, struct samples *samples) {
     for (uint32_t t = 0; t < dag->task_count; t++) {
-        costs->bracket_ns[t] = bracket_computed(dag, t, bracket_of(dag, t));
+        costs->bracket_ns[t] = max_ns(bracket_of(dag, t) - queued_in_bracket(dag, t), 0);
         samples->kind[t] = dag->tasks[t].dispatch;
     }
     sort_samples(dag, costs->bracket_ns, samples);

@@ -3,7 +3,7 @@
 // factors, each told by the recording's own tasks (SPEC section 5, Warm-up):
 //
 //   cold     by what part of all that the JVM's compilers computed they have computed by then: never rising, in the end
-//   1 crowd    by how many other cores compute for the program at the same time, which share its locks, its caches and
+//   crowd    by how many other cores compute for the program at the same time, which share its locks, its caches and
 //            the way to memory: never falling, 1 alone
 //   turns    by what part of a core each has to do without that computes then, and so how often a thread finds its
 //            caches filled by others: never falling, 1 with a core for each

@@ -2,8 +2,8 @@
 // Lanes of a run that are no thread's (lanes.h): rows of resources and actors. Their pieces are laid once, in each lane
 // one behind the other; times are as lanes have them.
 //
-// A resource has rows of what holds it, and below these rows of who waits for it: as many as there were at one time, up
-// to ROWS_MOST of each. What finds no row free stands in the last one, from when that is free on. Those that were
+// A resource has rows of what holds it, and below these rows of what waits for it: as many as there were at one time,
+// up to ROWS_MOST of each. What finds no row free stands in the last one, from when that is free on. Those that were
 // waited for longest come first. Carriers of virtual threads have none, and of queues only waits are shown.
 //
 // An actor has one row: what it handles, and before that the time for which the message lay there and the actor did
@@ -76,7 +76,7 @@ uint32_t hold_begin(const struct dag *run, uint32_t released);
 // Until when it is held that was got at a vertex.
 int64_t hold_until_ns(const struct lanes *lanes, uint32_t got);
 
-// ---- for those who lay lanes
+// ---- for the modules that lay lanes
 
 // false: no memory.
 bool laid_lanes_add(struct laid_lanes *laid, const struct laid_piece *piece);

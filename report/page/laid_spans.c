@@ -32,7 +32,7 @@ bool laid_place_find(const struct laid_run *run, const struct lane_span *span, s
     return piece;
 }
 
-// ---- who frees a resource for whom
+// ---- which span frees a resource for which
 
 static struct arrow resource_arrow(const struct laid_run *run, const char *what, double span, uint32_t at,
                                    uint32_t at_lane, uint32_t here, uint32_t here_lane) {
@@ -90,7 +90,7 @@ static void add_of_hold(const struct laid_run *run, const struct lane_span *hold
     if (hold->end != DAG_NONE) add_freed_for(run, hold->end, piece, arrows);
 }
 
-// ---- who sends what to whom
+// ---- which span sends a message to which
 
 static struct arrow message_arrow(const struct laid_run *run, const char *what, uint32_t task, uint32_t at, uint32_t of,
                                   uint32_t here) {

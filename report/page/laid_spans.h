@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where a span (spans.h) stands in the rows of resources and actors (laid_lanes.h), and the arrows there: who freed a
-// resource for whom, and who sent what to whom. Each arrow leads to a span that has one back.
+// Where a span (spans.h) stands in the rows of resources and actors (laid_lanes.h), and the arrows there: from what
+// freed a resource to what waited for it, and from a sender to the handling of its message. Each arrow leads to a span
+// that has one back.
 #ifndef REHYPE_REPORT_PAGE_LAID_SPANS_H
 #define REHYPE_REPORT_PAGE_LAID_SPANS_H
 

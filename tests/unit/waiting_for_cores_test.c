@@ -116,8 +116,36 @@ static void test_a_result_that_is_there_before_it_is_asked_for_costs_no_core(voi
     }
 }
 
+// A worker that is woken takes the core of the thread that hands over: the bracket of 1,000 had none for 960. What
+// handing over costs on the mean is the rest, or a plan's brackets would wait for cores twice.
+static void test_a_hand_over_costs_what_it_does_with_a_core(void **state) {
+    (void)state;
+    struct by_hand p = by_hand_begin(NULL, 1);
+    tb_cores(p.tb, 1);
+    by_hand_spawn(&p, HAND_MAIN, 10, 20, 2);
+    tb_event(p.tb, HAND_MAIN, 30, EVENT_WAIT_BEGIN, 2, 20, tb_wait(WAIT_FOR_TASK, p.site));
+    tb_event(p.tb, HAND_MAIN, 90, EVENT_WAIT_END, 2, 30);
+    tb_event(p.tb, HAND_MAIN, 100, EVENT_SPAWN_BEGIN, 1, p.site, p.pool);
+    tb_event(p.tb, HAND_MAIN, 1100, EVENT_SPAWN_END, 1, 0);
+    tb_event(p.tb, HAND_MAIN, 1109, EVENT_RUN_DELAY, 960);
+    tb_event(p.tb, HAND_MAIN, 1110, EVENT_WAIT_BEGIN, 1, 90, tb_wait(WAIT_FOR_TASK, p.site));
+    tb_event(p.tb, HAND_MAIN, 1120, EVENT_WAIT_END, 1, 100);
+    tb_event(p.tb, HAND_FIRST, 25, EVENT_WORKER_BEGIN, p.pool);
+    measured_task(&p, HAND_FIRST, 40, 10, 80, 2);
+    tb_event(p.tb, HAND_FIRST, 85, EVENT_IDLE, p.pool);
+    tb_event(p.tb, HAND_FIRST, 110, EVENT_BUSY, p.pool);
+    measured_task(&p, HAND_FIRST, 130, 30, 1115, 1);
+    by_hand_open(&p, 2000);
+    const struct costs *costs = p.fixture.costs;
+    const struct dag_task *task = &p.fixture.dag->tasks[by_hand_index(p.fixture.dag, 1)];
+    assert_int_equal((int64_t)costs->pools[task->pool].bracket[task->dispatch].mean_ns, 40);
+    assert_int_equal(costs->bracket_ns[task - p.fixture.dag->tasks], 1000); // its own stays what it was
+    simulate_fixture_close(&p.fixture);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_hand_over_costs_what_it_does_with_a_core),
         cmocka_unit_test(test_a_worker_without_a_core_has_come),
         cmocka_unit_test(test_a_waiter_was_kept_from_its_result_for_no_longer_than_that_was_there),
         cmocka_unit_test(test_a_result_that_is_there_before_it_is_asked_for_costs_no_core),
