@@ -14,7 +14,9 @@ struct combination {
     uint32_t count;
     bool valid;   // may be listed
     double score; // less is better; INFINITY for what can't be
-    void *kept;   // what the caller's evaluate keeps of it; NULL
+    // What the caller's evaluate keeps of it; NULL.
+    const void *figures;
+    void *told;
 };
 
 struct combine_problem {

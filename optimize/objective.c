@@ -414,6 +414,11 @@ double objective_gain(const struct objective *objective, const struct metrics *m
     return objective_value(by, base, base, traces, 0) - objective_value(by, m, base, traces, 0);
 }
 
+bool objective_gains_by_balanced(const struct objective *objective) {
+    const struct named *named = objective->named;
+    return named && (!named->value || named->value == metrics_balanced);
+}
+
 bool objective_check(const struct objective *objective, const struct metrics *base, struct error *error) {
     if (!isnan(value_in(objective, base, base, 0))) return true;
     if (objective->named && objective->named->value == metrics_utilisation) {

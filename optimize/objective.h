@@ -32,6 +32,9 @@ double objective_value(const struct objective *objective, const struct metrics *
 double objective_gain(const struct objective *objective, const struct metrics *m, const struct metrics *base,
                       size_t traces);
 
+// Whether that gain is by `balanced`.
+bool objective_gains_by_balanced(const struct objective *objective);
+
 // STATUS_USAGE when the trace of this base lacks what the objective asks for.
 bool objective_check(const struct objective *objective, const struct metrics *base, struct error *error);
 

@@ -10,20 +10,28 @@ static const double worth_a_member = 0.005; // what each member of a plan must a
 
 enum { TRIES_A_PLAN = 20 };
 
-// Figures of a combination, kept where those that are told are those that it was scored by.
-struct kept_figures {
+// What is told of a combination, kept where that is what it was scored by.
+struct told_figures {
     bool known;
     struct metrics estimate; // in the first trace
     double value;
 };
 
-static void keep_figures(const struct search *search, const struct evaluator *evaluator,
-                         const struct combination *combination) {
-    struct kept_figures *kept = combination->kept;
-    if (!kept || search->needs_all != search->shows_all) return;
-    kept->known = true;
-    kept->estimate = evaluator->estimates[0];
-    kept->value = search_value(search, evaluator, combination->count);
+static void keep_told(const struct search *search, const struct evaluator *evaluator,
+                      const struct combination *combination) {
+    struct told_figures *told = combination->told;
+    if (!told || search->needs_all != search->shows_all) return;
+    told->known = true;
+    told->estimate = evaluator->estimates[0];
+    told->value = search_value(search, evaluator, combination->count);
+}
+
+static bool keep_figures(struct search *search, const struct evaluator *evaluator, struct combination *combination,
+                         struct error *error) {
+    pthread_mutex_lock(&search->lock);
+    combination->figures = search_figures(search, evaluator, &search->scratch);
+    pthread_mutex_unlock(&search->lock);
+    return combination->figures || error_set(error, STATUS_FAILED, "no memory for a plan");
 }
 
 static void apply_members(const struct search *search, struct evaluator *evaluator, const uint32_t *members,
@@ -42,6 +50,7 @@ static bool evaluate(struct search *search, struct evaluator *evaluator, void *c
         const struct combination *alone = &search->alone[combination->members[0]];
         combination->score = alone->score;
         combination->valid = alone->valid;
+        combination->figures = alone->figures;
         return true;
     }
     apply_members(search, evaluator, combination->members, combination->count);
@@ -50,8 +59,8 @@ static bool evaluate(struct search *search, struct evaluator *evaluator, void *c
     if (!evaluator_estimate(evaluator, search->recorded, search->needs_all, &trace, error)) return false;
     if (trace < search->trace_count) return true;
     search_score(search, evaluator, combination);
-    keep_figures(search, evaluator, combination);
-    return true;
+    keep_told(search, evaluator, combination);
+    return keep_figures(search, evaluator, combination, error);
 }
 
 static bool evaluate_all(void *search, struct combination *combinations, size_t count, struct error *error) {
@@ -96,7 +105,7 @@ struct telling {
 static bool estimate_plan(struct search *search, struct evaluator *evaluator, void *context, uint32_t item,
                           struct error *error) {
     const struct telling *telling = context;
-    const struct kept_figures *figures = telling->kept[item].kept;
+    const struct told_figures *told = telling->kept[item].told;
     struct ranked_plan *plan = &telling->plans[item];
     size_t trace;
     if (plan->count == 1) {
@@ -104,9 +113,9 @@ static bool estimate_plan(struct search *search, struct evaluator *evaluator, vo
         plan->value = search->value_alone[plan->candidates[0]];
         return true;
     }
-    if (figures && figures->known) {
-        plan->estimate = figures->estimate;
-        plan->value = figures->value;
+    if (told && told->known) {
+        plan->estimate = told->estimate;
+        plan->value = told->value;
         return true;
     }
     apply_members(search, evaluator, plan->candidates, plan->count);
@@ -132,61 +141,73 @@ static bool keep_plans(struct search *search, const struct combination *kept, si
     return true;
 }
 
-// Combinations that were evaluated, by the search for them and since.
-struct known {
-    const struct combine_result *found;
+// Plans are shortened among combinations that were evaluated, by the search for them and since.
+struct shortening {
+    struct search *search;
+    const uint64_t *keys; // a candidate each
+    const struct combination *found;
+    size_t found_count;
     struct combination *since;
-    size_t count, room;
+    size_t since_count, room;
+    struct arena *arena;
 };
 
-static const struct combination *look_for(const struct known *known, uint64_t key) {
-    for (size_t i = 0; i < known->found->count; i++) {
-        if (known->found->combinations[i].key == key) return &known->found->combinations[i];
+static const struct combination *look_for(const struct shortening *known, uint64_t key) {
+    for (size_t i = 0; i < known->found_count; i++) {
+        if (known->found[i].key == key) return &known->found[i];
     }
-    for (size_t i = 0; i < known->count; i++) {
+    for (size_t i = 0; i < known->since_count; i++) {
         if (known->since[i].key == key) return &known->since[i];
     }
     return NULL;
 }
 
-static bool get_known(struct known *known, const struct combination *combination, struct error *error) {
-    if (known->count == known->room) {
+static bool get_known(struct shortening *known, const struct combination *combination, struct error *error) {
+    if (known->since_count == known->room) {
         const size_t room = known->room ? 2 * known->room : 64;
         struct combination *grown = realloc(known->since, room * sizeof *grown);
         if (!grown) return error_set(error, STATUS_FAILED, "no memory for a plan");
         known->since = grown;
         known->room = room;
     }
-    known->since[known->count++] = *combination;
+    known->since[known->since_count++] = *combination;
     return true;
 }
 
 // A combination less a member; its evaluation is known, or made now.
-static bool without(struct search *search, const struct combine_problem *problem, struct known *known,
-                    const struct combination *whole, uint32_t member, struct arena *arena, struct combination *less,
-                    struct error *error) {
-    const uint64_t key = whole->key ^ problem->keys[whole->members[member]];
-    uint32_t *members = ARENA_NEW(arena, uint32_t, whole->count);
+static bool without(struct shortening *known, const struct combination *whole, uint32_t member,
+                    struct combination *less, struct error *error) {
+    const uint64_t key = whole->key ^ known->keys[whole->members[member]];
+    uint32_t *members = ARENA_NEW(known->arena, uint32_t, whole->count);
     if (!members) return error_set(error, STATUS_FAILED, "no memory for a plan");
     memcpy(members, whole->members, member * sizeof *members);
     memcpy(members + member, whole->members + member + 1, (whole->count - member - 1) * sizeof *members);
     *less = (struct combination){.key = key, .members = members, .count = whole->count - 1};
     const struct combination *evaluated = look_for(known, key);
-    if (!evaluated) return evaluate_all(search, less, 1, error) && get_known(known, less, error);
+    if (!evaluated) return evaluate_all(known->search, less, 1, error) && get_known(known, less, error);
     less->valid = evaluated->valid;
     less->score = evaluated->score;
+    less->figures = evaluated->figures;
     return true;
 }
 
+// Whether `less` does as well as what it was made of. Where plans gain by `balanced`, idle and overhead shares are part
+// of the score, of which nobody has anything as long as times and threads stay as they are.
+static bool does_as_well(const struct search *search, const struct combination *less, const struct combination *whole) {
+    if (less->count && less->score <= whole->score + worth_a_member * fabs(whole->score)) return true;
+    return objective_gains_by_balanced(search->options->objective) &&
+           !search_figures_worse(search, less->figures, whole->figures);
+}
+
 // Leaves out what a plan does as well without, those that are worst alone first; in all it may become worse by no more
-// than the least noise.
-static bool shorten(struct search *search, const struct combine_problem *problem, struct known *known,
-                    struct combination *plan, struct arena *arena, struct error *error) {
-    const double worst = plan->score + worth_a_member * fabs(plan->score);
-    for (uint32_t i = plan->count; i-- > 0 && plan->count > 1;) {
+// than the least noise. Nothing is left of a plan that does no better than the run.
+static bool shorten(struct shortening *known, struct combination *plan, struct error *error) {
+    const struct combination whole = *plan;
+    for (uint32_t i = plan->count; i-- > 0;) {
         struct combination less;
-        if (!without(search, problem, known, plan, i, arena, &less, error)) return false;
-        if (less.valid && less.score <= worst) *plan = less;
+        if (plan->count == 1 && !known->search->base_passes) break;
+        if (!without(known, plan, i, &less, error)) return false;
+        if ((less.valid || less.count == 0) && does_as_well(known->search, &less, &whole)) *plan = less;
     }
     return true;
 }
@@ -202,15 +223,19 @@ static bool keep_best(struct search *search, const struct combine_problem *probl
                       struct arena *scratch, struct arena *arena, struct error *error) {
     const size_t top = search->options->top, tries = TRIES_A_PLAN * top;
     struct combination *kept = ARENA_NEW(scratch, struct combination, top + 1);
-    struct known known = {.found = found};
+    struct shortening known = {.search = search,
+                               .keys = problem->keys,
+                               .found = found->combinations,
+                               .found_count = found->count,
+                               .arena = scratch};
     size_t count = 0;
     bool done = true;
     search->result->plans = ARENA_NEW(arena, struct ranked_plan, top + 1);
     if (!search->result->plans || !kept) return error_set(error, STATUS_FAILED, "no memory for plans");
     for (size_t i = 0; done && i < found->count && i < tries && found->combinations[i].valid && count < top; i++) {
         struct combination plan = found->combinations[i];
-        done = shorten(search, problem, &known, &plan, scratch, error);
-        if (done && !is_kept(kept, count, &plan)) kept[count++] = plan;
+        done = shorten(&known, &plan, error);
+        if (done && plan.count && !is_kept(kept, count, &plan)) kept[count++] = plan;
     }
     free(known.since);
     if (!done) return false;
@@ -251,10 +276,10 @@ static int compare_places(const void *a, const void *b) {
 static bool name_members(const struct search *search, const uint32_t *members, uint32_t count, const uint32_t *places,
                          struct arena *arena, struct combination *combination) {
     uint32_t *own = ARENA_NEW(arena, uint32_t, count);
-    struct kept_figures *kept = ARENA_NEW(arena, struct kept_figures, 1);
-    if (!own || !kept) return false;
-    kept->known = false;
-    *combination = (struct combination){.members = own, .count = count, .score = INFINITY, .kept = kept};
+    struct told_figures *told = ARENA_NEW(arena, struct told_figures, 1);
+    if (!own || !told) return false;
+    told->known = false;
+    *combination = (struct combination){.members = own, .count = count, .score = INFINITY, .told = told};
     for (uint32_t i = 0; i < count; i++) {
         own[i] = places ? places[members[i]] : members[i];
         combination->key ^= key_of(search->result, &search->result->candidates[own[i]]);
@@ -279,6 +304,23 @@ static bool name_all(const struct search *search, const struct search_result *fo
     return done;
 }
 
+// All that are valid, and sorts them. They are short already by what their parts tell.
+static bool shorten_all(struct search *search, struct combination *combinations, size_t count, struct error *error) {
+    const struct search_result *result = search->result;
+    uint64_t *keys = ARENA_NEW(&search->scratch, uint64_t, result->candidate_count + 1);
+    struct shortening known = {
+        .search = search, .keys = keys, .found = combinations, .found_count = count, .arena = &search->scratch};
+    bool done = keys || error_set(error, STATUS_FAILED, "no memory for a plan");
+    for (size_t c = 0; done && c < result->candidate_count; c++) keys[c] = key_of(result, &result->candidates[c]);
+    for (size_t i = 0; done && i < count; i++) {
+        if (combinations[i].valid) done = shorten(&known, &combinations[i], error);
+        combinations[i].valid &= combinations[i].count > 0;
+    }
+    free(known.since);
+    if (count) qsort(combinations, count, sizeof *combinations, combination_compare);
+    return done;
+}
+
 bool search_rank_found(struct search *search, const struct search_result *found, const uint32_t *places,
                        struct arena *arena, struct error *error) {
     struct search_result *result = search->result;
@@ -289,7 +331,7 @@ bool search_rank_found(struct search *search, const struct search_result *found,
     if (!combinations || !result->plans || !name_all(search, found, places, &search->scratch, combinations, &count))
         return error_set(error, STATUS_FAILED, "no memory for plans");
     if (!evaluate_all(search, combinations, count, error)) return false;
-    if (count) qsort(combinations, count, sizeof *combinations, combination_compare);
+    if (!shorten_all(search, combinations, count, error)) return false;
     for (size_t i = 0; i < count && combinations[i].valid && kept < top; i++) {
         if (!is_kept(combinations, kept, &combinations[i])) combinations[kept++] = combinations[i];
     }

@@ -134,6 +134,8 @@ static bool rate(const struct search *search, const struct evaluator *evaluator,
             metrics_wall_ratio(&evaluator->estimates[t], &search->replayed[t]) / (double)search->trace_count;
     candidate->negligible = is_negligible(search, evaluator);
     search_score(search, evaluator, &screened->alone);
+    screened->alone.figures = search_figures(search, evaluator, arena);
+    if (!screened->alone.figures) return error_set(error, STATUS_FAILED, "no memory for candidates");
     if (isnan(screened->value)) screened->value = INFINITY;
     const char *failed = search_failed(search, evaluator->estimates, &trace);
     if (!failed) trace = (size_t)(candidate->named - candidate->improvements);

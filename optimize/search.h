@@ -15,7 +15,8 @@ enum { SEARCH_EVALUATIONS = 10000 }; // as many as R Sec. 5
 // in one is out. Results live in the arena. Same input and seed, same result but for `seconds`. Candidates that exclude
 // each other never meet in a plan; of plans equal within 1e-9 that with fewer improvements comes first, then by order
 // of candidates. Plans that change the same tasks are one. What betters the runs by no more than the noise (struct
-// baseline, the worst trace) is no gain, and no plan. Cost: an estimator_run and an estimator_measure a
+// baseline, the worst trace) is no gain, and no plan; nor is what gains by `balanced` in shares of time alone, or part
+// of one. Cost: an estimator_run and an estimator_measure a
 // plan and trace, by two threads where that pays. Errors: STATUS_USAGE from objective_check or an empty window; no
 // memory.
 bool search_run(struct estimator *const *traces, size_t trace_count, const struct search_options *options,

@@ -2,6 +2,7 @@
 #include "optimize/search_state.h"
 
 #include <math.h>
+#include <string.h>
 
 size_t search_row(const struct search *search) {
     return search->wholes ? 2 * search->trace_count : search->trace_count;
@@ -84,6 +85,35 @@ double search_value(const struct search *search, const struct evaluator *evaluat
 
 double search_gain(const struct search *search, const struct evaluator *evaluator) {
     return objective_gain(search->options->objective, evaluator->estimates, search->replayed, search->trace_count);
+}
+
+// NAN where unknown; of all of them less is better.
+enum { FIGURES = 6 };
+
+static void list_figures(const struct metrics *m, const struct metrics *recorded, double *figures) {
+    const struct usage *occupied = &m->threads[STATE_OCCUPIED];
+    const double all[FIGURES] = {metrics_wall_ratio(m, recorded),
+                                 m->requests.latency_ns.p50,
+                                 m->requests.latency_ns.p99,
+                                 occupied->peak,
+                                 occupied->mean,
+                                 metrics_utilisation(m, recorded)};
+    memcpy(figures, all, sizeof all);
+}
+
+const void *search_figures(const struct search *search, const struct evaluator *evaluator, struct arena *arena) {
+    double *figures = ARENA_NEW(arena, double, FIGURES * search->trace_count);
+    for (size_t t = 0; figures && t < search->trace_count; t++)
+        list_figures(&evaluator->estimates[t], &search->recorded[t], &figures[FIGURES * t]);
+    return figures;
+}
+
+bool search_figures_worse(const struct search *search, const void *now, const void *then) {
+    const double *here = now, *there = then;
+    for (size_t i = 0; i < FIGURES * search->trace_count; i++) {
+        if (here[i] > (1 + LEAST_NOISE) * there[i]) return true;
+    }
+    return false;
 }
 
 const char *search_trace_name(const struct search *search, size_t trace) {

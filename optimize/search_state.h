@@ -67,6 +67,13 @@ double search_value(const struct search *search, const struct evaluator *evaluat
 double search_gain(const struct search *search, const struct evaluator *evaluator);
 void search_score(const struct search *search, const struct evaluator *evaluator, struct combination *combination);
 
+// What a plan is worth a change for, of each trace: wall, or throughput, latency, occupied threads, use of actors, of
+// what the evaluator measured last. In the arena; NULL: no memory.
+const void *search_figures(const struct search *search, const struct evaluator *evaluator, struct arena *arena);
+
+// Whether one of them is worse in `now` than in `then`, by more than LEAST_NOISE.
+bool search_figures_worse(const struct search *search, const void *now, const void *then);
+
 // For messages: NULL for the first trace, of which they speak unless they say so.
 const char *search_trace_name(const struct search *search, size_t trace);
 

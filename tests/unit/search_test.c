@@ -12,6 +12,7 @@
 #include "optimize/search.h"
 #include "random_trace.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -282,6 +283,87 @@ static void test_what_changes_nothing_is_negligible(void **state) {
     close_fixture(&f);
 }
 
+static void sleeps(struct trace_builder *tb, uint32_t thread, uint64_t from_ns, uint64_t to_ns) {
+    tb_event(tb, thread, from_ns, EVENT_BLOCK_BEGIN, 0);
+    tb_event(tb, thread, to_ns, EVENT_BLOCK_END, 0);
+}
+
+static void takes(struct trace_builder *tb, uint32_t worker, uint64_t begin_ns, uint64_t task, uint32_t pool) {
+    tb_thread(tb, worker, "worker", 0);
+    tb_event(tb, worker, begin_ns, EVENT_THREAD_START, 90 + worker);
+    tb_event(tb, worker, begin_ns + 10, EVENT_WORKER_BEGIN, pool);
+    tb_event(tb, worker, begin_ns + 20, EVENT_TASK_START, task);
+}
+
+enum { LOCK_ON_THE_WAY = 40 };
+
+// Task 11 waits for a lock, in which task 10 sleeps, and then for task 10: without contention on the lock it computes
+// while main does instead of while all others sleep, and the run is as long as ever, with as many threads.
+static void add_lock_on_the_way(struct fixture *f) {
+    enum { MAIN = 1, HOLDER, CONTENDER, LOCK = LOCK_ON_THE_WAY };
+    struct trace_builder *tb = tb_new();
+    const uint32_t pool = tb_pool(tb, "pool", 2), site = tb_site(tb, "Main", "main", 5);
+    const uint64_t one = want_operand(1, false, site);
+    tb_cores(tb, 2);
+    tb_resource(tb, LOCK, RESOURCE_LOCK, 1, 0);
+    tb_thread(tb, MAIN, "main", 0);
+    tb_event(tb, MAIN, 0, EVENT_MAIN_BEGIN, 1);
+    for (uint64_t task = 10; task < 12; task++) {
+        tb_event(tb, MAIN, 10 * task, EVENT_SPAWN_BEGIN, task, site, pool);
+        tb_event(tb, MAIN, 10 * task + 5, EVENT_SPAWN_END, task);
+    }
+    sleeps(tb, MAIN, 500000, 900000);
+    tb_event(tb, MAIN, 1000000, EVENT_THREAD_END, 1);
+    takes(tb, HOLDER, 110, 10, pool);
+    tb_event(tb, HOLDER, 200, EVENT_HELD, LOCK, one);
+    sleeps(tb, HOLDER, 300, 599900);
+    tb_event(tb, HOLDER, 600000, EVENT_RELEASED, LOCK, one);
+    sleeps(tb, HOLDER, 600100, 699900);
+    tb_event(tb, HOLDER, 700000, EVENT_TASK_END, 10);
+    takes(tb, CONTENDER, 120, 11, pool);
+    tb_event(tb, CONTENDER, 1000, EVENT_ACQUIRE_BEGIN, LOCK, 0, one);
+    tb_event(tb, CONTENDER, 600050, EVENT_ACQUIRED, LOCK, 0);
+    tb_event(tb, CONTENDER, 690000, EVENT_RELEASED, LOCK, one);
+    tb_event(tb, CONTENDER, 691000, EVENT_WAIT_BEGIN, 10, 0, tb_wait(WAIT_FOR_TASK, site));
+    tb_event(tb, CONTENDER, 700050, EVENT_WAIT_END, 10);
+    tb_event(tb, CONTENDER, 700100, EVENT_TASK_END, 11);
+    add_trace(f, tb);
+}
+
+static uint32_t unlocking(const struct fixture *f, uint64_t lock) {
+    for (uint32_t c = 0; c < f->result.candidate_count; c++) {
+        const struct improvement *named = f->result.candidates[c].named;
+        if (named->kind == KIND_UNLOCK && named->dag->resources[named->resource].id == lock) return c;
+    }
+    fail_msg("no candidate unlocks %" PRIu64, lock);
+    return 0;
+}
+
+static bool is_in_a_plan(const struct fixture *f, uint32_t candidate) {
+    for (size_t i = 0; i < f->result.plan_count; i++) {
+        for (uint32_t c = 0; c < f->result.plans[i].count; c++) {
+            if (f->result.plans[i].candidates[c] == candidate) return true;
+        }
+    }
+    return false;
+}
+
+static void test_what_gains_in_shares_alone_is_in_no_plan(void **state) {
+    static const char *const by[] = {"granularity", "balanced"};
+    for (int i = 0; i < 2; i++) {
+        struct fixture f = new_fixture();
+        add_lock_on_the_way(&f);
+        f.options.model = MODEL_POOL;
+        run(&f, by[i]);
+        const struct candidate *unlocked = &f.result.candidates[unlocking(&f, LOCK_ON_THE_WAY)];
+        assert_null(unlocked->fails);
+        assert_true(unlocked->estimate.balanced < 0.95);
+        assert_true(f.result.plan_count > 0);
+        assert_true(is_in_a_plan(&f, unlocking(&f, LOCK_ON_THE_WAY)) == (i == 0)); // who asks for shares has them
+        close_fixture(&f);
+    }
+}
+
 static void test_requirements_replace_the_filter(void **state) {
     struct fixture f;
     build(&f);
@@ -357,14 +439,6 @@ static void add_crossing(struct fixture *f, bool awaits) {
     add_trace(f, tb);
 }
 
-static void assert_in_no_plan(const struct fixture *f, uint32_t candidate) {
-    for (size_t i = 0; i < f->result.plan_count; i++) {
-        for (uint32_t c = 0; c < f->result.plans[i].count; c++) {
-            assert_int_not_equal(f->result.plans[i].candidates[c], candidate);
-        }
-    }
-}
-
 static void test_deadlocks_are_no_plans(void **state) {
     struct fixture f = new_fixture();
     add_crossing(&f, true);
@@ -374,7 +448,7 @@ static void test_deadlocks_are_no_plans(void **state) {
     assert_int_equal(line_of(&f, 1), 5);
     assert_string_equal(f.result.candidates[1].fails, "deadlock");
     assert_non_null(strstr(f.result.candidates[1].why, "would deadlock:\n    "));
-    assert_in_no_plan(&f, 1);
+    assert_false(is_in_a_plan(&f, 1));
     close_fixture(&f);
 }
 
@@ -473,7 +547,7 @@ static void test_deadlock_in_second_only(void **state) {
     assert_int_equal(candidate->status, CANDIDATE_STUCK);
     assert_fails_in_second(&both, candidate, "deadlock");
     assert_non_null(strstr(candidate->why, "would deadlock:\n    "));
-    assert_in_no_plan(&both, (uint32_t)(candidate - both.result.candidates));
+    assert_false(is_in_a_plan(&both, (uint32_t)(candidate - both.result.candidates)));
     close_fixture(&alone);
     close_fixture(&both);
 }
@@ -683,6 +757,7 @@ int main(void) {
         cmocka_unit_test(test_equal_effects_are_one),
         cmocka_unit_test(test_suggests_what_is_awaited_at_once),
         cmocka_unit_test(test_what_changes_nothing_is_negligible),
+        cmocka_unit_test(test_what_gains_in_shares_alone_is_in_no_plan),
         cmocka_unit_test(test_requirements_replace_the_filter),
         cmocka_unit_test(test_edits_rank_by_number),
         cmocka_unit_test(test_refuses_what_the_trace_lacks),
