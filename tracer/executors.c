@@ -47,8 +47,10 @@ static const struct {
     {.name = "request end", .role = EXECUTOR_REQUEST_END, .least = 1, .most = 2},
     {.name = "request last", .role = EXECUTOR_REQUEST_LAST, .least = 1, .most = 2},
     {.name = "request code", .role = EXECUTOR_REQUEST_CODE},
+    {.name = "request thrown", .role = EXECUTOR_REQUEST_THROWN, .least = 1, .most = 1},
     {.name = "request connection", .role = EXECUTOR_REQUEST_CONNECTION, .least = 1, .most = 1},
     {.name = "request name", .role = EXECUTOR_REQUEST_NAME, .least = 2, .most = 2},
+    {.name = "request mapped", .role = EXECUTOR_REQUEST_MAPPED, .least = 2, .most = 3},
     {.name = "request matched", .role = EXECUTOR_REQUEST_MATCHED, .least = 2, .most = 2},
     {"resource acquire", EXECUTOR_RESOURCE_ACQUIRE, true, false, false, false, 0, 0},
     {"resource release", EXECUTOR_RESOURCE_RELEASE, false, false, false, false, 0, 0},
@@ -147,7 +149,8 @@ static bool set_role(struct executor_hook *hook, char *const *words, size_t coun
         "a role: spawn, run, worker, idle, standby, called, take, shutdown, core, maximum, queue, capacity, "
         "keep-alive-ms, "
         "keep-alive-ns, delegate, grows, wakes, message, handle, init, resource with acquire, release, capacity, name "
-        "or limit, or request with serve, part, more, async, end, last, code, connection, name or matched",
+        "or limit, or request with serve, part, more, async, end, last, code, thrown, connection, name, mapped or "
+        "matched",
         error);
 }
 
@@ -606,10 +609,14 @@ static bool weave(struct site *site, struct error *error) {
         return weave_telling(site, INSERT_ENTRY, (struct told_probe){"requestEnds", 2, true}, error);
     case EXECUTOR_REQUEST_CODE:
         return insert(site, INSERT_ENTRY, "call requestCode ()V", error);
+    case EXECUTOR_REQUEST_THROWN:
+        return weave_telling(site, INSERT_ENTRY, (struct told_probe){"requestThrown", 1, false}, error);
     case EXECUTOR_REQUEST_CONNECTION:
         return weave_connection(site, error);
     case EXECUTOR_REQUEST_NAME:
         return weave_telling(site, INSERT_ENTRY, (struct told_probe){"requestNamed", 2, false}, error);
+    case EXECUTOR_REQUEST_MAPPED:
+        return weave_telling(site, INSERT_ENTRY, (struct told_probe){"requestMapped", 3, false}, error);
     case EXECUTOR_REQUEST_MATCHED:
         return weave_telling(site, INSERT_BEFORE_RETURN, (struct told_probe){"requestNamed", 2, false}, error);
     case EXECUTOR_RESOURCE_ACQUIRE:

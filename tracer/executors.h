@@ -40,8 +40,10 @@ enum executor_role {
     EXECUTOR_REQUEST_END,
     EXECUTOR_REQUEST_LAST,
     EXECUTOR_REQUEST_CODE,
+    EXECUTOR_REQUEST_THROWN,
     EXECUTOR_REQUEST_CONNECTION,
     EXECUTOR_REQUEST_NAME,
+    EXECUTOR_REQUEST_MAPPED,
     EXECUTOR_REQUEST_MATCHED,
     EXECUTOR_RESOURCE_ACQUIRE, // these of a pool of connections (connections.h)
     EXECUTOR_RESOURCE_RELEASE,
@@ -57,16 +59,16 @@ struct executor_hook {
     size_t class_length;
     const char *method, *descriptor; // descriptor NULL: any
     enum executor_role role;
-    unsigned argument; // from 1; 0: none
-    unsigned receiver; // of a message, likewise; 0: the object itself
-    const char *field; // NAME:TYPE, that holds it instead; NULL
-    struct telling
-        *telling[EXECUTOR_TELLINGS]; // of a pool: its name; of a request: its key, its connection and its verb, its key
-                                     // and its status, its verb and its route, or its connection; NULL: none
-    struct telling *only;            // the line goes only for calls in which that is of the class; NULL: for all
-    const char *only_class;          // com.acme.Main
-    bool outer;                      // the pool is what the object is nested in
-    bool seen;                       // what it runs is a task only if it was seen to be handed over
+    unsigned argument;                          // from 1; 0: none
+    unsigned receiver;                          // of a message, likewise; 0: the object itself
+    const char *field;                          // NAME:TYPE, that holds it instead; NULL
+    struct telling *telling[EXECUTOR_TELLINGS]; // of a pool: its name; of a request: its key, its connection and its
+                                                // verb, its key and its status, its verb and its route and what that
+                                                // lies below, its connection, or its exception; NULL: none
+    struct telling *only;   // the line goes only for calls in which that is of the class; NULL: for all
+    const char *only_class; // com.acme.Main
+    bool outer;             // the pool is what the object is nested in
+    bool seen;              // what it runs is a task only if it was seen to be handed over
     const struct executor_hook *next;
 };
 

@@ -14,6 +14,7 @@
 #include "tracer/registry.h"
 #include "tracer/sites.h"
 #include "tracer/sleepers.h"
+#include "tracer/thrown.h"
 #include "tracer/told.h"
 #include "tracer/tracer.h"
 
@@ -118,22 +119,39 @@ static void keep_request(jobject key, uint64_t request) {
     kept_set(key, (kept_get(key) & ~CARRIED_ID) | request);
 }
 
-// By what it was named so far. Of one that was begun many others ago it is not known any more: it keeps its name.
-enum { LATELY_BITS = 12, NAME_BITS = 2 };
-static _Atomic(uint64_t) named[1 << LATELY_BITS]; // request above, its name's kind below
+// By what it was named so far, and whether what serves it has thrown. Of one that was begun many others ago neither is
+// known any more: it keeps its name.
+enum { LATELY_BITS = 12, FAILED = 1 << 3, NOTE_BITS = 4 };
+static _Atomic(uint64_t) noted[1 << LATELY_BITS]; // request above, whether it failed and its name's kind below
 
 // Threads take numbers by thousands: their low parts alone are the same.
-static _Atomic(uint64_t) *name_slot(uint64_t request) {
-    return &named[request * 0x9e3779b97f4a7c15u >> (64 - LATELY_BITS)];
+static _Atomic(uint64_t) *note_slot(uint64_t request) {
+    return &noted[request * 0x9e3779b97f4a7c15u >> (64 - LATELY_BITS)];
+}
+
+static uint64_t noted_of(uint64_t request) {
+    const uint64_t there = atomic_load_explicit(note_slot(request), memory_order_relaxed);
+    return there >> NOTE_BITS == request ? there & (FAILED | (FAILED - 1)) : NAMED_BY_ROUTE;
+}
+
+static void note(uint64_t request, uint64_t what) {
+    atomic_store_explicit(note_slot(request), request << NOTE_BITS | what, memory_order_relaxed);
 }
 
 static void note_name(uint64_t request, enum serving_name name) {
-    atomic_store_explicit(name_slot(request), request << NAME_BITS | name, memory_order_relaxed);
+    note(request, (noted_of(request) & FAILED) | name);
+}
+
+static void note_failed(uint64_t request) {
+    note(request, noted_of(request) | FAILED);
 }
 
 static enum serving_name noted_name(uint64_t request) {
-    const uint64_t there = atomic_load_explicit(name_slot(request), memory_order_relaxed);
-    return there >> NAME_BITS == request ? (enum serving_name)(there & 3) : NAMED_BY_ROUTE;
+    return (enum serving_name)(noted_of(request) & (FAILED - 1));
+}
+
+static bool noted_failed(uint64_t request) {
+    return noted_of(request) & FAILED;
 }
 
 // What a thread is at ------------------------------------------------------------------------------------------------
@@ -217,10 +235,12 @@ static void leave(struct thread_state *state, jint number, enum request_outcome 
     if (serving->depth == 0 && serving->passed > 0) serving->passed--;
     if (serving->depth == 0 || --serving->depth > 0 || !request) return;
     serving->request = 0;
-    if (hook && hook->role == EXECUTOR_REQUEST_SERVE && !serving->asynchronous)
+    if (hook && hook->role == EXECUTOR_REQUEST_SERVE && !serving->asynchronous) {
         record_boundary(state, EVENT_REQUEST_END, request, outcome);
-    else
-        record1(state, EVENT_REQUEST_LEFT, request);
+        return;
+    }
+    if (outcome == REQUEST_FAILED) note_failed(request);
+    record1(state, EVENT_REQUEST_LEFT, request);
 }
 
 PROBE(void, requestCloses)(JNIEnv *jni, jclass helper, jint hook) {
@@ -257,9 +277,15 @@ PROBE(void, requestRead)(JNIEnv *jni, jclass helper) {
 
 enum { SERVER_ERROR = 500 };
 
-static void end(JNIEnv *jni, struct thread_state *state, uint64_t request, struct telling *answer, jobject root) {
+// By its status, or by whether it is a good one.
+static bool says_failed(JNIEnv *jni, struct telling *answer, jobject root) {
     jint status = 0;
-    const bool failed = answer && told_number(jni, answer, root, &status) && status >= SERVER_ERROR;
+    if (!answer || !told_number(jni, answer, root, &status)) return false;
+    return telling_is_boolean(answer) ? !status : status >= SERVER_ERROR;
+}
+
+static void end(JNIEnv *jni, struct thread_state *state, uint64_t request, struct telling *answer, jobject root) {
+    const bool failed = says_failed(jni, answer, root) || noted_failed(request);
     if (state->serving.request == request) state->serving.request = 0;
     record_boundary(state, EVENT_REQUEST_END, request, failed ? REQUEST_FAILED : REQUEST_ANSWERED);
 }
@@ -287,7 +313,7 @@ PROBE(void, requestEnds)(JNIEnv *jni, jclass helper, jobject key, jobject answer
 
 // Its name ------------------------------------------------------------------------------------------------------------
 
-enum { NAME_BYTES = 512, VERBS = 10, CLASS_ENDPOINTS = 1 << 10 };
+enum { NAME_BYTES = 512, PATTERN_BYTES = 240, VERBS = 10, CLASS_ENDPOINTS = 1 << 10 };
 
 static const char *const verbs[VERBS] = {"other", "GET",    "HEAD",  "POST",    "PUT",
                                          "PATCH", "DELETE", "TRACE", "OPTIONS", "CONNECT"};
@@ -338,19 +364,39 @@ static void take_name(struct thread_state *state, uint32_t endpoint, enum servin
     state->serving.name = name;
 }
 
-void request_name_by_code(JNIEnv *jni, struct thread_state *state) {
+// Where the program's code has gone by an exception, that tells what it was.
+static void name_by_code(JNIEnv *jni, struct thread_state *state, jthrowable exception) {
     enum { LOOKS_MOST = 4 };
     char name[NAME_BYTES];
     if (state->serving.looks == LOOKS_MOST) return;
     state->serving.looks++;
     const jmethodID served = atomic_load_explicit(&served_by[state->serving.hook], memory_order_relaxed);
-    if (site_served_by(jni, served, name, sizeof name))
+    if (site_served_by(jni, served, name, sizeof name) ||
+        (exception && thrown_served_by(jni, served, exception, name, sizeof name)))
         take_name(state, endpoint_named(state->serving.verb, name), NAMED_BY_CODE);
+}
+
+void request_name_by_code(JNIEnv *jni, struct thread_state *state) {
+    name_by_code(jni, state, NULL);
 }
 
 PROBE(void, requestCode)(JNIEnv *jni, jclass helper) {
     PROBED struct thread_state *state = probe_begin();
     if (state && request_wants_name(state)) request_name_by_code(jni, state);
+}
+
+PROBE(void, requestThrown)(JNIEnv *jni, jclass helper, jobject thrown, jint number) {
+    PROBED struct thread_state *state = probe_begin();
+    const struct executor_hook *hook = hook_of(number);
+    if (!state || !hook || !request_wants_name(state)) return;
+    const struct asking asking = asking_begin(jni);
+    name_by_code(jni, state, told(jni, hook->telling[0], thrown));
+    asking_end(jni, &asking);
+    check(number, hook, hook->telling[0]);
+}
+
+static int spoken_verb(JNIEnv *jni, struct thread_state *state, const struct executor_hook *hook, jobject verb) {
+    return hook->telling[0] ? verb_of(jni, hook->telling[0], verb) : state->serving.verb;
 }
 
 // A route says more than a class, and what is matched first more than where an error is shown.
@@ -361,9 +407,36 @@ PROBE(void, requestNamed)(JNIEnv *jni, jclass helper, jobject verb, jobject rout
     const enum serving_name name = hook->telling[1]->is_class ? NAMED_BY_CLASS : NAMED_BY_ROUTE;
     if (state->serving.name >= name) return;
     const struct asking asking = asking_begin(jni);
-    const int spoken = hook->telling[0] ? verb_of(jni, hook->telling[0], verb) : state->serving.verb;
+    const int spoken = spoken_verb(jni, state, hook, verb);
     take_name(state, endpoint_of(jni, state, spoken, hook->telling[1], route), name);
     asking_end(jni, &asking);
     check(number, hook, hook->telling[0]);
     check(number, hook, hook->telling[1]);
+}
+
+// Every path ("/", "/*"), or all of one ending ("*.do"): the class of what serves them says more.
+static bool tells_path(const char *pattern) {
+    return *pattern == '/' && strcmp(pattern, "/") != 0 && strcmp(pattern, "/*") != 0;
+}
+
+static uint32_t endpoint_mapped(JNIEnv *jni, int verb, const char *pattern, struct telling *base, jobject root) {
+    char route[NAME_BYTES], below[PATTERN_BYTES];
+    if (!base || !root || !told_text(jni, base, root, below, sizeof below)) return endpoint_named(verb, pattern);
+    snprintf(route, sizeof route, "%s%s", below, pattern);
+    return endpoint_named(verb, route);
+}
+
+// Servlets of before 4.0 have no patterns to tell: their hook is turned off, and nothing is said of it.
+PROBE(void, requestMapped)(JNIEnv *jni, jclass helper, jobject verb, jobject pattern, jobject base, jint number) {
+    PROBED struct thread_state *state = probe_begin();
+    const struct executor_hook *hook = hook_of(number);
+    char text[PATTERN_BYTES];
+    if (!state || !hook || !state->serving.request || state->serving.name >= NAMED_BY_MAPPING) return;
+    const struct asking asking = asking_begin(jni);
+    if (pattern && told_text(jni, hook->telling[1], pattern, text, sizeof text) && tells_path(text)) {
+        const int spoken = spoken_verb(jni, state, hook, verb);
+        take_name(state, endpoint_mapped(jni, spoken, text, hook->telling[2], base), NAMED_BY_MAPPING);
+    }
+    asking_end(jni, &asking);
+    if (told_fails(hook->telling[1])) atomic_store_explicit(&turned_off[number], true, memory_order_relaxed);
 }

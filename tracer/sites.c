@@ -494,16 +494,19 @@ static jmethodID find_served_by(JNIEnv *jni, jmethodID served) {
     return found;
 }
 
-bool site_served_by(JNIEnv *jni, jmethodID served, char *text, size_t size) {
-    const jmethodID method = find_served_by(jni, served);
+bool site_method_name(JNIEnv *jni, jmethodID method, char *text, size_t size) {
     char *name, class_name[NAME_BYTES];
     jclass declaring;
-    if (!method || (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &declaring) != JVMTI_ERROR_NONE)
-        return false;
+    if ((*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &declaring) != JVMTI_ERROR_NONE) return false;
     identity_class_name(declaring, class_name, sizeof class_name);
     (*jni)->DeleteLocalRef(jni, declaring);
     if ((*tracer.jvmti)->GetMethodName(tracer.jvmti, method, &name, NULL, NULL) != JVMTI_ERROR_NONE) return false;
     const int length = snprintf(text, size, "%s.%s", class_name, name);
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)name);
     return (size_t)length < size;
+}
+
+bool site_served_by(JNIEnv *jni, jmethodID served, char *text, size_t size) {
+    const jmethodID method = find_served_by(jni, served);
+    return method && site_method_name(jni, method, text, size);
 }

@@ -59,6 +59,9 @@ jmethodID site_caller(void);
 // Cost: 1 us for four frames, and some for each method that was not seen before.
 bool site_served_by(JNIEnv *jni, jmethodID served, char *text, size_t size);
 
+// "com.acme.Shop.list" of a method; false where it has no room in `text`.
+bool site_method_name(JNIEnv *jni, jmethodID method, char *text, size_t size);
+
 // Before a recording: where code stood in an earlier one says nothing.
 void sites_restart(void);
 

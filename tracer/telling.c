@@ -53,3 +53,11 @@ struct telling *telling_parse(const char *text, struct arena *arena) {
     telling->behind = telling_parse(text + first + 1, arena);
     return telling->behind && telling->behind->argument == telling->argument ? telling : NULL;
 }
+
+char telling_step_gives(const struct telling_step *step) {
+    return step->is_method ? strchr(step->type, ')')[1] : *step->type;
+}
+
+bool telling_is_boolean(const struct telling *telling) {
+    return telling->count > 0 && telling_step_gives(&telling->steps[telling->count - 1]) == 'Z';
+}

@@ -6,6 +6,7 @@
 //   3.getMethod()Ljava/lang/String;                          what its method gives, which has no parameter
 //   0.connection:Lcom/acme/Connection;.getNumber()I          a field, and what that one's method gives
 //   3.getAttribute(Ljava/lang/String;)Ljava/lang/Object;=key what its method gives for a string, to the word's end
+//   1.isGood()Z                                              what its method gives, as a number or a boolean
 //   0.class                                                  its class
 //   0.getParent()Lcom/acme/Path;.getPath()Ljava/lang/String;+0.getPath()Ljava/lang/String;   parts of one path, each
 //                                                            behind the one before; a part that is null is left out
@@ -38,6 +39,12 @@ struct telling {
     struct telling_step steps[TELLING_STEPS];
     _Atomic(const char *) fails; // a step that some object did not have; NULL: none
 };
+
+// The first letter of the type of what a step gives: L, [, I, Z...
+char telling_step_gives(const struct telling_step *step);
+
+// Whether what it comes to is a boolean.
+bool telling_is_boolean(const struct telling *telling);
 
 // NULL where the text is none, or memory is short. Lives as long as the arena.
 struct telling *telling_parse(const char *text, struct arena *arena);

@@ -132,18 +132,19 @@ static jstring argument_of(JNIEnv *jni, struct telling_step *step) {
 }
 
 static bool gives_number(const struct telling_step *step) {
-    const char *type = step->is_method ? strchr(step->type, ')') + 1 : step->type;
-    return *type == 'I';
+    const char type = telling_step_gives(step);
+    return type == 'I' || type == 'Z';
 }
 
 // One step: what it gives.
 static bool take(JNIEnv *jni, struct telling_step *step, jobject object, jvalue *given) {
     struct telling_known found = {0};
-    const bool number = gives_number(step);
     if (!know(jni, step, object, &found)) return false;
     if (!step->is_method)
         given->l = (*jni)->GetObjectField(jni, object, found.field);
-    else if (number)
+    else if (telling_step_gives(step) == 'Z')
+        given->i = (*jni)->CallBooleanMethod(jni, object, found.method) != JNI_FALSE;
+    else if (gives_number(step))
         given->i = (*jni)->CallIntMethod(jni, object, found.method);
     else if (step->argument)
         given->l = (*jni)->CallObjectMethod(jni, object, found.method, argument_of(jni, step));

@@ -12,8 +12,8 @@
 // "com.acme.Message", or a class or interface that is below it. Asks the JVM for its supertypes by name: cold.
 bool told_is(JNIEnv *jni, jclass class, const char *name);
 
-jobject told_object(JNIEnv *jni, struct telling *telling, jobject root); // a new local reference
-bool told_number(JNIEnv *jni, struct telling *telling, jobject root, jint *number);
+jobject told_object(JNIEnv *jni, struct telling *telling, jobject root);            // a new local reference
+bool told_number(JNIEnv *jni, struct telling *telling, jobject root, jint *number); // of a boolean 1 or 0
 
 // A string, or what the object's toString() gives. false, too, where it has no room in `text`, or is empty.
 bool told_text(JNIEnv *jni, struct telling *telling, jobject root, char *text, size_t size);

@@ -146,7 +146,7 @@ struct taken_lately {
 };
 
 // The request that a thread is at (requests.c).
-enum serving_name { NAMED_NOT_YET, NAMED_BY_CODE, NAMED_BY_CLASS, NAMED_BY_ROUTE };
+enum serving_name { NAMED_NOT_YET, NAMED_BY_CODE, NAMED_BY_CLASS, NAMED_BY_MAPPING, NAMED_BY_ROUTE };
 struct serving {
     uint64_t request; // 0: none
     uint32_t depth;   // of methods that serve, nested

@@ -239,6 +239,9 @@ static void test_wrong_requests_are_refused(void **state) {
         "com.acme.Web read * request part if=1:com.acme.Head",
         "com.acme.Web read * request more 0 0",
         "com.acme.Web read * request code 0",
+        "com.acme.Web read * request thrown",
+        "com.acme.Web read * request mapped 1",
+        "com.acme.Web read * request mapped 1 2 3 4",
         "com.acme.Web call * request name - 0.a()Ljava/lang/String;+1.a()Ljava/lang/String;", // of two arguments
         "com.acme.Pools make * called",
         "com.acme.Pools make * called name",
@@ -267,6 +270,21 @@ static void test_requests_are_taken(void **state) {
     assert_string_equal(status->steps[0].type, "Lcom/acme/Answer;");
     assert_true(status->steps[1].is_method);
     assert_string_equal(status->steps[1].type, "()I");
+    assert_false(telling_is_boolean(status));
+    hook = executor_parse("com.acme.Web done (Lcom/acme/Answer;)V request end 0 1.isGood()Z", &arena, &error);
+    assert_non_null(hook);
+    assert_true(telling_is_boolean(hook->telling[1]));
+    hook = executor_parse("com.acme.Web fail (Ljava/lang/Throwable;)V request thrown 1", &arena, &error);
+    assert_non_null(hook);
+    assert_int_equal(hook->role, EXECUTOR_REQUEST_THROWN);
+    assert_false(telling_is_boolean(hook->telling[0]));
+    hook =
+        executor_parse("com.acme.Web serve * request mapped 1.verb()Ljava/lang/String; 1.pattern()Ljava/lang/String; "
+                       "1.base()Ljava/lang/String;",
+                       &arena, &error);
+    assert_non_null(hook);
+    assert_int_equal(hook->role, EXECUTOR_REQUEST_MAPPED);
+    assert_string_equal(hook->telling[2]->steps[0].name, "base");
     hook = executor_parse("com.acme.Web match * request matched 2.verb()Ljava/lang/String; "
                           "2.get(Ljava/lang/String;)Ljava/lang/Object;=com.acme.Web.route",
                           &arena, &error);
@@ -300,7 +318,8 @@ static void test_requests_are_taken(void **state) {
     "a role: spawn, run, worker, idle, standby, called, take, shutdown, core, maximum, queue, capacity, "              \
     "keep-alive-ms, "                                                                                                  \
     "keep-alive-ns, delegate, grows, wakes, message, handle, init, resource with acquire, release, capacity, name "    \
-    "or limit, or request with serve, part, more, async, end, last, code, connection, name or matched"
+    "or limit, or request with serve, part, more, async, end, last, code, thrown, connection, name, mapped or "        \
+    "matched"
 
 static void test_wrong_executors_are_named(void **state) {
     static const struct {

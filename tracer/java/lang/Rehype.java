@@ -416,9 +416,11 @@ public final class Rehype extends ClassValue<Integer> {
     public static native void requestEnds(Object key, Object answer, Object only, int hook);
     public static native void requestTakenUp(Object key, Object only, int hook);
     public static native void requestCode();
+    public static native void requestThrown(Object exception, int hook);
     public static native void requestReads(Object connection, int hook);
     public static native void requestRead();
     public static native void requestNamed(Object verb, Object route, int hook);
+    public static native void requestMapped(Object verb, Object pattern, Object base, int hook);
 
     // Executors that are none of the JDK's.
     public static native void executorSpawn(Object task, Object executor);
