@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+import java.nio.file.Files;
+import java.nio.file.Paths;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -8,8 +10,8 @@ import java.util.concurrent.RecursiveTask;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Hands tasks over in every way, and checks their results, until so many seconds are over; then says that all was right.
- * For a tracer that comes and goes meanwhile.
+ * Hands tasks over in every way, and checks their results, until so many seconds are over or a file of the given name is
+ * there; then says that all was right. For a tracer that comes and goes meanwhile.
  */
 public final class Busy {
     private static final AtomicLong ran = new AtomicLong();
@@ -78,7 +80,7 @@ public final class Busy {
         ForkJoinPool forks = new ForkJoinPool(2);
         Thread.currentThread().setName("main");
         System.out.println("ready");
-        while (System.nanoTime() < end) {
+        while (System.nanoTime() < end && (args.length < 2 || !Files.exists(Paths.get(args[1])))) {
             round(pool, forks);
             Thread.sleep(1);
         }
