@@ -29,13 +29,14 @@
 #define PAGE_SEARCH_NS (SEARCH_NS / 4)
 #define ALL_FIGURES_NS UINT64_C(1000000000) // an estimate of a larger trace has fewer figures, and no interval
 
-// What a page holds of a trace, packed; all of it is under 5 MB so.
-enum { MOST_PACKED = 3800000, SEED = 1, PLANS = 10, SLICES = 60 };
+// What a page has beside the trace, which is packed into the rest.
+#define BESIDE_TRACE_MB 1.2
+enum { SEED = 1, PLANS = 10, SLICES = 60 };
 
 static struct {
-    const char *output, *plan, *actual, *model, *window, *request;
+    const char *output, *plan, *actual, *model, *window, *request, *size;
     bool full;
-} options = {.output = "report.html"};
+} options = {.output = "report.html", .size = "5"};
 
 static const struct option_spec specs[] = {
     {"--output", 'o', OPTION_TEXT, &options.output, "FILE", "where the page goes (report.html)"},
@@ -45,6 +46,7 @@ static const struct option_spec specs[] = {
     MODEL_OPTION(&options.model),
     ANALYSIS_WINDOW_OPTION(&options.window),
     ANALYSIS_REQUEST_OPTION(&options.request),
+    {"--size", 0, OPTION_TEXT, &options.size, "MB", "how large the page may be, in megabytes (5), at least 1.2"},
     {"--full", 0, OPTION_FLAG, &options.full, NULL, "the whole trace in the page, however large that makes it"},
     {0},
 };
@@ -59,6 +61,7 @@ struct report {
     struct told whole, actual, part;
     struct told *recorded; // what the page is of: the whole, or a part of it that fits
     struct carried_part carried;
+    size_t most; // bytes that the packed trace may have
     enum model_kind model;
     struct estimator *trace; // the one that is searched
     struct search_result result;
@@ -169,6 +172,13 @@ static int switch_of(struct report *report, const struct improvement *improvemen
     return number;
 }
 
+static bool run_plan(const struct plan *plan, enum model_kind model, struct estimator *estimator, bool *stuck,
+                     struct error *error) {
+    estimator->model = (struct model){.kind = model};
+    dag_edit_clear(&estimator->edit, estimator->dag);
+    return plan_apply(plan, model, &estimator->edit, error) && estimator_run(estimator, stuck, error);
+}
+
 // Its figures, and how much they owe to the accident of the recording; of one that could not end, how.
 static bool tell_plan(struct report *report, struct error *error) {
     struct estimator *estimator = &report->recorded->analysis.estimator;
@@ -177,10 +187,7 @@ static bool tell_plan(struct report *report, struct error *error) {
     struct metrics estimated;
     struct intervals intervals;
     bool stuck = false;
-    estimator->model = (struct model){.kind = report->model};
-    dag_edit_clear(&estimator->edit, estimator->dag);
-    if (!plan_apply(&report->plan, report->model, &estimator->edit, error) || !estimator_run(estimator, &stuck, error))
-        return false;
+    if (!run_plan(&report->plan, report->model, estimator, &stuck, error)) return false;
     for (size_t i = 0; i < report->plan.count; i++)
         cJSON_AddItemToArray(switches, json_integer(switch_of(report, &report->plan.improvements[i])));
     char chain[2048];
@@ -211,10 +218,10 @@ static bool tell_actual(struct report *report, struct error *error) {
 
 // ---- the trace
 
-static void tell_carried(cJSON *document, const struct carried *carried) {
+static void tell_carried(cJSON *document, const struct carried *carried, bool fits) {
     cJSON *object = cJSON_AddObjectToObject(document, "carried");
     cJSON_AddItemToObject(object, "bytes", json_integer((int64_t)carried->bytes));
-    cJSON_AddBoolToObject(object, "fits", carried->text != NULL);
+    cJSON_AddBoolToObject(object, "fits", fits);
     cJSON_AddItemToObject(object, "quantum_ns", json_integer((int64_t)carried->quantum_ns));
     cJSON_AddBoolToObject(object, "functions", carried->functions);
     if (carried->why[0]) cJSON_AddItemToObject(object, "why", json_text(carried->why));
@@ -245,39 +252,72 @@ static bool find_range(const struct analysis *analysis, struct carry_range *rang
     return true;
 }
 
-// What the command says of the whole, which the page no longer is of.
-static bool tell_whole(struct report *report, const cJSON *told, cJSON *part, struct error *error) {
+// What the plan that was found in the part brings of the whole run, or why that can't be told.
+static bool estimate_whole(struct report *report, const struct metrics *base, cJSON *part, struct error *error) {
+    struct estimator *estimator = &report->whole.analysis.estimator;
+    struct error lacking = ERROR_INIT;
+    struct metrics estimated;
+    struct plan plan;
+    bool stuck = false;
+    if (!plan_for_other(&report->plan, estimator->dag, &report->arena, &plan, &lacking) ||
+        !run_plan(&plan, report->model, estimator, &stuck, &lacking)) {
+        char why[1024];
+        cJSON_AddItemToObject(part, "why", json_text(error_text(&lacking, why, sizeof why)));
+        return true;
+    }
+    if (stuck) return true;
+    if (!estimator_measure(estimator, base, true, &estimated, error)) return false;
+    cJSON_AddItemToObject(part, "estimate", json_metrics(&estimated));
+    return true;
+}
+
+// The run of the changed program is a whole one, too.
+static bool tell_whole_actual(struct report *report, cJSON *part, struct error *error) {
+    struct analysis *analysis = &report->actual.analysis;
+    struct metrics metrics;
+    if (!options.actual) return true;
+    if (!analysis_open(analysis, options.actual, options.window, false, error) ||
+        !analysis_choose_requests(analysis, options.request, error) || !analysis_measure(analysis, &metrics, error))
+        return false;
+    cJSON_AddItemToObject(part, "actual", json_metrics(&metrics));
+    return true;
+}
+
+// What the page suggests was found in the part: searching the whole as well would take far longer than all else.
+static bool tell_whole(struct report *report, struct error *error) {
+    struct analysis *whole = &report->whole.analysis;
     struct carry_range all;
-    if (!carry_whole_range(report->whole.analysis.trace, &all, error)) return false;
-    const cJSON *plan = cJSON_GetObjectItem(told, "plan"), *switches = cJSON_GetObjectItem(told, "switches"), *number;
+    struct metrics base;
+    progress_stage("estimating the whole run");
+    if (!carry_whole_range(whole->trace, &all, error) || !analysis_choose_requests(whole, options.request, error) ||
+        !analysis_measure(whole, &base, error))
+        return false;
+    const cJSON *switches = cJSON_GetObjectItem(report->document, "switches"), *number;
+    cJSON *part = cJSON_AddObjectToObject(report->document, "part");
     cJSON *changes = cJSON_AddArrayToObject(part, "changes");
     cJSON_AddItemToObject(part, "from_ns", json_integer((int64_t)(report->carried.range.from_ns - all.from_ns)));
     cJSON_AddItemToObject(part, "to_ns", json_integer((int64_t)(report->carried.range.to_ns - all.from_ns)));
     cJSON_AddItemToObject(part, "of_ns", json_integer((int64_t)(all.to_ns - all.from_ns)));
-    cJSON_AddItemToObject(part, "events", json_integer((int64_t)report->whole.analysis.trace->event_count));
-    cJSON_ArrayForEach(number, cJSON_GetObjectItem(plan, "switches")) {
+    cJSON_AddItemToObject(part, "events", json_integer((int64_t)whole->trace->event_count));
+    cJSON_ArrayForEach(number, cJSON_GetObjectItem(cJSON_GetObjectItem(report->document, "plan"), "switches")) {
         const cJSON *one = cJSON_GetArrayItem(switches, atoi(number->valuestring));
         cJSON_AddItemToArray(changes, cJSON_Duplicate(cJSON_GetObjectItem(one, "text"), true));
     }
-    cJSON_AddItemToObject(part, "base",
-                          cJSON_Duplicate(cJSON_GetObjectItem(cJSON_GetObjectItem(told, "suggestions"), "base"), true));
-    cJSON_AddItemToObject(part, "estimate", cJSON_Duplicate(cJSON_GetObjectItem(plan, "estimate"), true));
-    return true;
+    cJSON_AddItemToObject(part, "base", json_metrics(&base));
+    return (report->plan.count == 0 || estimate_whole(report, &base, part, error)) &&
+           tell_whole_actual(report, part, error);
 }
 
-// Whether there is a part that the page can be of. Not with --actual, whose run is of the whole; nor where the part has
-// not what the plan changes.
-static bool open_part(struct report *report, const struct carried *whole, size_t most, bool *found,
-                      struct error *error) {
+// Whether there is a part that the page can be of: not where it has not what the plan changes.
+static bool open_part(struct report *report, const struct carried *whole, bool *found, struct error *error) {
     struct analysis *analysis = &report->part.analysis;
     struct carry_range range;
     struct plan plan;
     struct error lacking = ERROR_INIT;
     *found = false;
-    if (options.actual) return true;
     progress_stage("packing a part of the trace");
-    if (!find_range(&report->recorded->analysis, &range, error) ||
-        !carry_part(report->recorded->analysis.trace, &range, whole, most, &report->carried, error))
+    if (!find_range(&report->whole.analysis, &range, error) ||
+        !carry_part(report->whole.analysis.trace, &range, whole, report->most, &report->carried, error))
         return false;
     if (!report->carried.trace) return true;
     struct trace *trace = report->carried.trace;
@@ -329,51 +369,51 @@ static void say_part(const struct report *report) {
     const char *from = cJSON_GetObjectItem(part, "from_ns")->valuestring;
     const char *to = cJSON_GetObjectItem(part, "to_ns")->valuestring;
     printf("The trace does not fit into it: it is of %s to ", text_duration(atof(from)).s);
-    printf("%s of the run, and says what was found of the whole.\n", text_duration(atof(to)).s);
+    printf("%s of the run, and says what its changes bring to the whole.\n", text_duration(atof(to)).s);
 }
 
 static bool tell_run(struct report *report, const char *path, struct error *error) {
     report->document = cJSON_CreateObject();
     cJSON_AddItemToObject(report->document, "schema", json_text("rehype.report/1"));
-    return tell_recorded(report, path, error) && page_is_built(error) && tell_suggestions(report, error) &&
-           choose_plan(report, error) && tell_plan(report, error);
+    return tell_recorded(report, path, error) && tell_suggestions(report, error) && choose_plan(report, error) &&
+           tell_plan(report, error);
 }
 
-// The same anew, of a part.
-static bool tell_part(struct report *report, const char *path, struct error *error) {
-    cJSON *whole = report->document, *object = cJSON_CreateObject();
-    report->recorded = &report->part;
-    report->result = (struct search_result){0};
-    report->plan = (struct plan){0};
-    bool ok = tell_whole(report, whole, object, error);
-    cJSON_Delete(whole);
-    ok = tell_run(report, path, error) && ok;
-    cJSON_AddItemToObject(report->document, "part", object);
-    return ok;
-}
-
-// The trace as the page carries it, or a part of it, for free(); NULL where it can't, and the document says why.
-static bool pack(struct report *report, const char *path, char **packed, struct error *error) {
-    const size_t most = options.full ? SIZE_MAX : MOST_PACKED;
+// The trace as the page carries it, or a part of it, for free(), and what is said of that. NULL where it can't carry
+// any: it then has an overview.
+static bool tell_with_trace(struct report *report, const char *path, char **packed, struct error *error) {
     struct carried whole;
-    bool found = false;
+    bool part = false;
     progress_stage("packing the trace");
-    if (!carry_trace(report->recorded->analysis.trace, most, &whole, error)) return false;
+    if (!carry_trace(report->whole.analysis.trace, report->most, &whole, error)) return false;
     *packed = whole.text;
-    if (!whole.text && !open_part(report, &whole, most, &found, error)) return false;
-    if (found && !tell_part(report, path, error)) return false;
-    tell_carried(report->document, found ? &report->carried.carried : &whole);
-    if (!found) return whole.text || tell_overview(report, error);
-    *packed = report->carried.carried.text;
-    report->carried.carried.text = NULL;
+    if (!whole.text && !open_part(report, &whole, &part, error)) return false;
+    if (part) {
+        report->recorded = &report->part;
+        *packed = report->carried.carried.text;
+        report->carried.carried.text = NULL;
+    }
+    if (!tell_run(report, path, error)) return false;
+    tell_carried(report->document, part ? &report->carried.carried : &whole, *packed != NULL);
+    if (part) return tell_whole(report, error);
+    return tell_actual(report, error) && (*packed || tell_overview(report, error));
+}
+
+static bool find_room(struct report *report, struct error *error) {
+    char *end;
+    const double mb = strtod(options.size, &end);
+    if (*end || end == options.size || !(mb >= BESIDE_TRACE_MB && mb <= 1e6))
+        return error_set(error, STATUS_USAGE, "--size: expected megabytes, at least %.1f, not '%s'", BESIDE_TRACE_MB,
+                         options.size);
+    report->most = options.full ? SIZE_MAX : (size_t)((mb - BESIDE_TRACE_MB) * 1e6);
     return true;
 }
 
 static bool make(struct report *report, const char *path, struct error *error) {
     char *packed = NULL, *text = NULL;
     report->recorded = &report->whole;
-    bool ok = analysis_open(&report->whole.analysis, path, options.window, false, error) &&
-              tell_run(report, path, error) && tell_actual(report, error) && pack(report, path, &packed, error);
+    bool ok = find_room(report, error) && analysis_open(&report->whole.analysis, path, options.window, false, error) &&
+              page_is_built(error) && tell_with_trace(report, path, &packed, error);
     if (ok) tell_rest(report, path);
     progress_stage("writing the page");
     text = ok ? cJSON_PrintUnformatted(report->document) : NULL;
@@ -409,7 +449,7 @@ const struct command command_report = {
     .name = "report",
     .summary = "one page that shows the run and estimates changes by itself",
     .usage = "TRACE [-o report.html] [--apply PLAN] [--actual TRACE] [--model M]\n"
-             "       [--window FROM..TO] [--request SITE] [--full]",
+             "       [--window FROM..TO] [--request SITE] [--size MB] [--full]",
     .about = "Writes one HTML file that needs no network: what to change and what it brings, concurrency\n"
              "before and after, threads and tasks over time, waits and what would remove them, sizes of\n"
              "tasks, the machine, resources, actors. Its switches estimate any combination of changes in\n"

@@ -17,6 +17,10 @@ struct plan {
 // which improvement: unknown kind, site or pool (with the nearest names), unknown path (with those of the site),
 // ambiguous site or pool, a number out of its range, conflicting improvements (both by name), wrong JSON (byte offset).
 bool plan_read(const char *path, const struct dag *dag, struct arena *arena, struct plan *plan, struct error *error);
+// The same plan for another recording of the program, by the names that plan_read would read: its errors, less the
+// path.
+bool plan_for_other(const struct plan *plan, const struct dag *dag, struct arena *arena, struct plan *other,
+                    struct error *error);
 bool plan_trace_path(const char *path, struct arena *arena, const char **trace_path, struct error *error);
 // The site that "Class.method[:LINE][@BCI]" names: index into dag->sites. The arena holds what the message needs.
 // Errors are STATUS_BAD_INPUT: no such site (with the nearest names), several of them (with theirs).

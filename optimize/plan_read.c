@@ -502,15 +502,33 @@ bool plan_trace_path(const char *path, struct arena *arena, const char **trace_p
     return done;
 }
 
+static bool read_json(const cJSON *json, const struct dag *dag, struct arena *arena, struct plan *plan,
+                      struct error *error) {
+    struct actor_log log = {0};
+    struct reading reading = {.dag = dag, .arena = arena, .error = error, .log = &log};
+    const bool done = read_improvements(&reading, json, plan);
+    actor_log_destroy(&log);
+    return done;
+}
+
 bool plan_read(const char *path, const struct dag *dag, struct arena *arena, struct plan *plan, struct error *error) {
     *plan = (struct plan){0};
     cJSON *json = parse_file(path, arena, error);
     if (!json) return false;
-    struct actor_log log = {0};
-    struct reading reading = {.dag = dag, .arena = arena, .error = error, .log = &log};
     bool done = check_schema(json, path, error) && read_trace_path(path, json, arena, &plan->trace_path, error) &&
-                (read_improvements(&reading, json, plan) || error_wrap(error, "%s", path));
-    actor_log_destroy(&log);
+                (read_json(json, dag, arena, plan, error) || error_wrap(error, "%s", path));
+    cJSON_Delete(json);
+    return done;
+}
+
+bool plan_for_other(const struct plan *plan, const struct dag *dag, struct arena *arena, struct plan *other,
+                    struct error *error) {
+    *other = (struct plan){0};
+    cJSON *json = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(json, "improvements");
+    bool done = list;
+    for (size_t i = 0; done && i < plan->count; i++)
+        done = cJSON_AddItemToArray(list, improvement_plan_json(&plan->improvements[i]));
+    done = done ? read_json(json, dag, arena, other, error) : error_set(error, STATUS_FAILED, "no memory for the plan");
     cJSON_Delete(json);
     return done;
 }

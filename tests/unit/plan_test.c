@@ -320,6 +320,9 @@ static void check_round_trip(struct fixture *f, const struct improvement *improv
                         improvement_text(improvement, before, sizeof before));
     assert_true(improvement_key(back, 0) == improvement_key(improvement, 0));
     assert_null(read.trace_path);
+    assert_true(plan_for_other(&written, f->dag, &f->arena, &read, &f->error));
+    assert_int_equal(read.count, 1);
+    assert_true(improvement_key(&read.improvements[0], 0) == improvement_key(improvement, 0));
 }
 
 // What is written is read back, in a file that only its owner may read.

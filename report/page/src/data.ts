@@ -166,6 +166,8 @@ export interface Report {
         changes: string[];
         base: Metrics;
         estimate?: Metrics;
+        why?: string;
+        actual?: Metrics;
     };
     overview?: { length_ns: number; names: string[]; records: number[] };
     warnings: string[];

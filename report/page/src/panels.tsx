@@ -70,13 +70,22 @@ function Part() {
                 queued or held as it begins is not known.
             </p>
             <p>
-                Of the whole run, of {plural(part.events, 'event')}, the command says:{' '}
+                Changes were searched for in that part.{' '}
+                {part.changes.length > 0 && <strong>Of the whole run, of {plural(part.events, 'event')}, the command says: </strong>}
                 {part.changes.length === 0
-                    ? 'nothing that was tried pays.'
+                    ? 'Nothing that was tried pays there; the whole run was not searched.'
                     : part.estimate
                       ? `${part.changes.join('; ')} brings ${brings(figuresOf(part.estimate), figuresOf(part.base))}.`
-                      : `with ${part.changes.join('; ')} it could not end.`}
+                      : part.why
+                        ? `what ${part.changes.join('; ')} brings it can't tell: ${part.why}.`
+                        : `with ${part.changes.join('; ')} it could not end.`}
             </p>
+            {part.actual && (
+                <p>
+                    <strong>The whole run of the changed program</strong> really brought{' '}
+                    {brings(figuresOf(part.actual), figuresOf(part.base))}. It is not drawn below, where all is of the part.
+                </p>
+            )}
         </div>
     );
 }
