@@ -27,6 +27,8 @@ void dag_free(struct dag *dag) {
     free(dag->pauses);
     free(dag->samples);
     arena_destroy(&dag->arena);
+    trace_close(dag->told_anew);
+    free(dag->told.bytes);
     free(dag);
 }
 

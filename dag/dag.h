@@ -310,7 +310,9 @@ struct dag_actor {
 };
 
 struct dag {
-    const struct trace *trace;
+    const struct trace *trace; // as it was given, or told_anew
+    struct trace *told_anew;   // with the stages that its queues are (build/stages.h); NULL: it has none
+    struct trace_memory told;  // ... in this memory
     struct dag_vertices vertices;
     uint32_t vertex_count;
     struct dag_thread *threads; // those that have vertices; not the JVM's stream 0
@@ -472,7 +474,8 @@ static inline uint32_t dag_body_after(const struct dag *dag, uint32_t vertex, ui
     return kind == VERTEX_END ? dag->tasks[dag->vertices.task[vertex]].enclosing : body;
 }
 
-// Builds the graph from the trace's streams. The trace must outlive it. Sound on any readable trace: half brackets,
+// Builds the graph from the trace's streams. The trace must outlive it; the graph's own has stages of pipelines told
+// that are queues in the trace. Sound on any readable trace: half brackets,
 // lost events and unknown tasks give fewer edges, never an error; errors are a damaged trace or no memory. Cost: two
 // decodes of the trace, about 200 ns an event that concurrency touches, 20 ns a function event (bench/analyser). Of
 // large traces a second thread, which is gone when this returns, takes a part of it.

@@ -14,6 +14,7 @@ static const uint64_t EXCLUDED = UINT64_MAX;
 
 struct queue { // by slot
     _Atomic(uint32_t) takes, puts, returns;
+    _Atomic(uint32_t) served;     // takes by threads of the program's own, in no task beside their run
     _Atomic(uint32_t) first;      // elements that were there before the first use
     _Atomic(uint32_t) capacities; // that were told
     _Atomic(bool) is_pool, only_waits;
@@ -181,10 +182,22 @@ static void note_put(struct thread_state *state, struct queue *queue, uint32_t s
     tell_pool(queue, slot);
 }
 
+static bool may_serve(const struct thread_state *state) {
+    const bool others = state->worker || state->is_main || state->is_virtual || state->is_carrier || state->stage;
+    return !others && state->tasks == 1 && state->spawns == 0;
+}
+
+// Whether it is the queue of a pipeline's stage, as far as can be told: what is put into it is what its threads do.
+static bool is_stage(const struct queue *queue) {
+    return queue->served > 0 && 2 * queue->served >= queue->takes && !queue->is_pool;
+}
+
 static void note_take(struct thread_state *state, struct queue *queue, uint32_t slot) {
     uint32_t takes = ++queue->takes;
     note_taken(state, slot);
-    if (takes == MESSAGES_FROM && !queue->is_pool && queue->returns * 10 < takes) queue->only_waits = true;
+    if (may_serve(state)) queue->served++;
+    if (takes == MESSAGES_FROM && !queue->is_pool && !is_stage(queue) && queue->returns * 10 < takes)
+        queue->only_waits = true;
 }
 
 // What happens -------------------------------------------------------------------------------------------------------
@@ -206,7 +219,7 @@ void queues_put(JNIEnv *jni, jobject object, uint64_t carried) {
     else if (places && is_free(state) && !resources_is_calm(places))
         resources_held(jni, state, one(places));
     note_put(state, queue, slot);
-    if (!queue->only_waits && is_free(state) && resources_tells_release(slot))
+    if (!queue->only_waits && is_free(state) && (resources_tells_release(slot) || is_stage(queue)))
         resources_released(jni, state, one(slot), 0);
 }
 
@@ -219,7 +232,7 @@ void queues_took(JNIEnv *jni, jobject object, uint64_t carried) {
     struct queue *queue = &all[slot];
     if (state->wants == slot && state->way == WAIT_QUEUE)
         resources_acquired(state);
-    else if (!queue->only_waits && is_free(state) && !resources_is_calm(slot))
+    else if (!queue->only_waits && is_free(state) && (!resources_is_calm(slot) || is_stage(queue)))
         resources_held(jni, state, one(slot));
     note_take(state, queue, slot);
     if (queue->places && is_free(state) && resources_tells_release(queue->places))

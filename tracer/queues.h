@@ -5,7 +5,8 @@
 //
 // Where threads put back what they took, elements go round: then the queue is a pool of as many objects as were put
 // into it by threads that had none from it. A queue from which a thousand were taken and hardly one came back carries
-// messages: from then on only its waits are recorded. A queue is known by a field (`carried`): its slot.
+// messages: from then on only its waits are recorded, unless threads of the program's own take from it in a loop: what
+// is told of a stage (dag/build/stages.h) is told to the end. A queue is known by a field (`carried`): its slot.
 #ifndef REHYPE_TRACER_QUEUES_H
 #define REHYPE_TRACER_QUEUES_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/build/builder.h"
+#include "dag/build/stages.h"
 
 #include <stdlib.h>
 
@@ -92,10 +93,12 @@ struct dag *dag_build_by(const struct trace *trace, uint32_t hands, struct error
         no_memory(&builder);
         return NULL;
     }
-    dag->trace = trace;
-    bool ok = prepare(&builder) && scan_trace(&builder) && lay_vertices(&builder) && find_taken_awaits(&builder) &&
-              find_causes(&builder) && find_requests(&builder) && repair_skew(&builder) && find_end_of_load(&builder) &&
-              find_shutdown(&builder) && find_grants(&builder) && finish(&builder);
+    dag->told_anew = stages_told(trace, &dag->told, error);
+    dag->trace = builder.trace = dag->told_anew ? dag->told_anew : trace;
+    bool ok = error->status == STATUS_OK && prepare(&builder) && scan_trace(&builder) && lay_vertices(&builder) &&
+              find_taken_awaits(&builder) && find_causes(&builder) && find_requests(&builder) &&
+              repair_skew(&builder) && find_end_of_load(&builder) && find_shutdown(&builder) && find_grants(&builder) &&
+              finish(&builder);
     builder_destroy(&builder);
     if (ok) return dag;
     error_wrap(error, "cannot build the graph of %s", trace->path);

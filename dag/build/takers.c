@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "dag/build/takers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOBODY = -1, SERVED_MOST = 8, TAKES_EACH = 3, RETURNS_OF = 10, UNKNOWN_OF = 10 };
+
+// Clocks of two cores may differ by so much: a put may seem later than its take.
+static const uint64_t SKEW_NS = 50000;
+
+// ---- Queues --------------------------------------------------------------------------------------------------------
+
+// First in, first out, and recorded under the queue's own lock, so that the order of the events is that of the
+// elements.
+static bool is_in_order(const struct trace *trace, const struct trace_resource *resource) {
+    const char *class = resource->class < trace->class_count ? trace->classes[resource->class].name : NULL;
+    return resource->kind == RESOURCE_QUEUE && class &&
+           (strcmp(class, "java.util.concurrent.ArrayBlockingQueue") == 0 ||
+            strcmp(class, "java.util.concurrent.LinkedBlockingDeque") == 0 ||
+            strcmp(class, "java.util.concurrent.LinkedBlockingQueue") == 0);
+}
+
+static bool list_queues(struct takers *takers) {
+    const struct trace *trace = takers->trace;
+    for (size_t i = 0; i < trace->resource_count; i++) takers->queue_count += is_in_order(trace, &trace->resources[i]);
+    takers->queues = calloc((size_t)takers->queue_count + 1, sizeof *takers->queues);
+    takers->serves = malloc(((size_t)trace->stream_count + 1) * sizeof *takers->serves);
+    if (!takers->queues || !takers->serves) return false;
+    uint32_t count = 0;
+    for (size_t i = 0; i < trace->resource_count; i++) {
+        if (is_in_order(trace, &trace->resources[i])) takers->queues[count++].id = trace->resources[i].id;
+    }
+    for (uint32_t s = 0; s < trace->stream_count; s++) takers->serves[s] = UINT32_MAX;
+    return true;
+}
+
+uint32_t takers_queue(const struct takers *takers, const struct event *event) {
+    if (event->kind < EVENT_ACQUIRE_BEGIN || event->kind > EVENT_RELEASED) return UINT32_MAX;
+    uint32_t low = 0, high = takers->queue_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (takers->queues[middle].id < event->operand[0])
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < takers->queue_count && takers->queues[low].id == event->operand[0] ? low : UINT32_MAX;
+}
+
+// ---- What a thread does --------------------------------------------------------------------------------------------
+
+struct served {
+    uint32_t queue, takes, puts;
+};
+
+// A stream, as it is read.
+struct looking {
+    struct takers *takers;
+    uint32_t stream, bodies, brackets; // open: tasks in the thread's run, hand-overs
+    uint32_t take;                     // its last, index into passages; UINT32_MAX: none since it asked
+    bool runs;                         // it is a thread of the program's own
+    bool others;                       // ... that works for others, or acts where it is in no task
+    bool idle;                         // it took nothing yet, or a take got nothing
+    struct served served[SERVED_MOST];
+    uint32_t served_count;
+};
+
+static bool others_see(unsigned kind) {
+    switch (kind) {
+    case EVENT_SPAWN_BEGIN:
+    case EVENT_RESULT:
+    case EVENT_WAIT_BEGIN:
+    case EVENT_POOL_SHUTDOWN:
+    case EVENT_REQUEST_BEGIN:
+    case EVENT_REQUEST_END:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static struct served *served_by(struct looking *looking, uint32_t queue) {
+    for (uint32_t i = 0; i < looking->served_count; i++) {
+        if (looking->served[i].queue == queue) return &looking->served[i];
+    }
+    if (looking->served_count == SERVED_MOST) return NULL;
+    looking->served[looking->served_count] = (struct served){.queue = queue};
+    return &looking->served[looking->served_count++];
+}
+
+static bool add_passage(struct takers *takers, struct passage passage) {
+    if (takers->passage_count == takers->passage_capacity) {
+        const uint32_t room = takers->passage_capacity ? 2 * takers->passage_capacity : 1024;
+        struct passage *more = room < UINT32_MAX / 2 ? realloc(takers->passages, room * sizeof *more) : NULL;
+        if (!more) return false;
+        takers->passages = more;
+        takers->passage_capacity = room;
+    }
+    takers->passages[takers->passage_count++] = passage;
+    return true;
+}
+
+// Inside a hand-over it is the executor's.
+static void count_passage(struct looking *looking, uint32_t queue, enum passage_kind kind) {
+    struct taken_queue *of = &looking->takers->queues[queue];
+    struct served *served = served_by(looking, queue);
+    if (!served || (kind == PASSAGE_TAKE && (looking->bodies || looking->brackets))) {
+        of->foreign = true;
+    } else if (kind == PASSAGE_TAKE) {
+        of->takes++;
+        served->takes++;
+    } else if (kind == PASSAGE_PUT) {
+        of->puts++;
+        served->puts++;
+    }
+}
+
+static bool look_at_queue(struct looking *looking, uint32_t queue, const struct event *event) {
+    static const int kind_of[] = {
+        [EVENT_ACQUIRE_BEGIN - EVENT_ACQUIRE_BEGIN] = PASSAGE_WAIT,
+        [EVENT_ACQUIRED - EVENT_ACQUIRE_BEGIN] = PASSAGE_TAKE,
+        [EVENT_GIVEN_UP - EVENT_ACQUIRE_BEGIN] = NOBODY,
+        [EVENT_HELD - EVENT_ACQUIRE_BEGIN] = PASSAGE_TAKE,
+        [EVENT_RELEASED - EVENT_ACQUIRE_BEGIN] = PASSAGE_PUT,
+    };
+    const int kind = kind_of[event->kind - EVENT_ACQUIRE_BEGIN];
+    if (kind != PASSAGE_PUT) {
+        looking->idle = kind != PASSAGE_TAKE;
+        looking->take = looking->idle ? UINT32_MAX : looking->takers->passage_count;
+    }
+    if (kind == NOBODY) return true;
+    count_passage(looking, queue, (enum passage_kind)kind);
+    return add_passage(looking->takers, (struct passage){.time_ns = event->time,
+                                                         .stream = looking->stream,
+                                                         .queue = queue,
+                                                         .kind = (uint8_t)kind});
+}
+
+static void look_at_body(struct looking *looking, uint64_t id) {
+    struct passage *take = looking->take == UINT32_MAX ? NULL : &looking->takers->passages[looking->take];
+    if (looking->bodies++ == 0 && take && !take->body) take->body = id;
+}
+
+static void look_at_thread(struct looking *looking, const struct event *event) {
+    switch (event->kind) {
+    case EVENT_THREAD_START:
+        looking->runs = event->operand[0] != 0;
+        break;
+    case EVENT_TASK_START:
+        look_at_body(looking, event->operand[0]);
+        break;
+    case EVENT_MESSAGE_BEGIN:
+    case EVENT_INIT_BEGIN:
+        looking->bodies++;
+        break;
+    case EVENT_TASK_END:
+    case EVENT_MESSAGE_END:
+    case EVENT_INIT_END:
+        if (looking->bodies) looking->bodies--;
+        break;
+    case EVENT_SPAWN_BEGIN:
+        looking->brackets++;
+        break;
+    case EVENT_SPAWN_END:
+        if (looking->brackets) looking->brackets--;
+        break;
+    case EVENT_MAIN_BEGIN:
+    case EVENT_WORKER_BEGIN:
+    case EVENT_MOUNT:
+        looking->others = true;
+        break;
+    default:
+        break;
+    }
+}
+
+static uint64_t highest_id(const struct event *event, uint64_t highest) {
+    switch (event->kind) {
+    case EVENT_ENTER:
+    case EVENT_EXIT:
+    case EVENT_EXIT_THROW:
+    case EVENT_GC_BEGIN:
+    case EVENT_GC_END:
+    case EVENT_LOST:
+    case EVENT_RUN_DELAY:
+    case EVENT_SAMPLE:
+    case EVENT_BYTECODES:
+    case EVENT_LIMIT:
+    case EVENT_READY:
+    case EVENT_COMPILING:
+        return highest;
+    default:
+        return event->operand[0] > highest ? event->operand[0] : highest;
+    }
+}
+
+static bool submit(struct takers *takers, uint64_t id) {
+    return idmap_get(&takers->submitted, id) != IDMAP_NONE || idmap_add(&takers->submitted, id, 0);
+}
+
+static bool look_at_event(struct looking *looking, const struct event *event) {
+    struct takers *takers = looking->takers;
+    takers->highest = highest_id(event, takers->highest);
+    if (event->kind == EVENT_SPAWN_BEGIN && !submit(takers, event->operand[0])) return false;
+    look_at_thread(looking, event);
+    const uint32_t queue = takers_queue(takers, event);
+    if (queue != UINT32_MAX && !look_at_queue(looking, queue, event)) return false;
+    const bool puts = queue != UINT32_MAX && event->kind == EVENT_RELEASED;
+    if (looking->idle && (puts || others_see(event->kind))) looking->others = true;
+    return true;
+}
+
+// The thread serves the queue from which it takes most.
+static void settle(struct looking *looking) {
+    const struct trace_thread *thread = &looking->takers->trace->streams[looking->stream].thread;
+    const bool may_serve = looking->runs && !looking->others && !(thread->flags & (THREAD_SYSTEM | THREAD_VIRTUAL));
+    const struct served *most = NULL;
+    for (uint32_t i = 0; i < looking->served_count; i++) {
+        const struct served *served = &looking->served[i];
+        if (served->takes == 0) continue;
+        struct taken_queue *queue = &looking->takers->queues[served->queue];
+        queue->foreign |= !may_serve;
+        queue->takers++;
+        queue->stream = looking->stream;
+        queue->returns += served->puts;
+        if (!most || served->takes > most->takes) most = served;
+    }
+    for (uint32_t i = 0; i < looking->served_count; i++) {
+        if (looking->served[i].takes && &looking->served[i] != most)
+            looking->takers->queues[looking->served[i].queue].foreign = true;
+    }
+    if (most && may_serve) looking->takers->serves[looking->stream] = most->queue;
+}
+
+static bool look_at_stream(struct takers *takers, uint32_t stream, struct error *error) {
+    struct looking looking = {.takers = takers, .stream = stream, .idle = true, .take = UINT32_MAX};
+    struct trace_cursor cursor;
+    struct event events[64];
+    trace_cursor_init(&cursor, takers->trace, &takers->trace->streams[stream]);
+    for (uint32_t count; (count = trace_cursor_read(&cursor, events, 64, error)) > 0;) {
+        for (uint32_t i = 0; i < count; i++) {
+            if (!look_at_event(&looking, &events[i])) return error_set(error, STATUS_FAILED, "no memory for queues");
+        }
+    }
+    settle(&looking);
+    return error->status == STATUS_OK;
+}
+
+// ---- Which put brought what ----------------------------------------------------------------------------------------
+
+// By queue, time and, of what seems to be at once, kind: a put comes before its take.
+static int by_queue_and_time(const void *a, const void *b) {
+    const struct passage *x = *(const struct passage *const *)a, *y = *(const struct passage *const *)b;
+    if (x->queue != y->queue) return x->queue < y->queue ? -1 : 1;
+    if (x->time_ns != y->time_ns) return x->time_ns < y->time_ns ? -1 : 1;
+    return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+// Passages of one queue, in order of time.
+struct matching {
+    struct passage **passages;
+    uint32_t count, put; // `put`: the oldest whose element was not taken yet; count: none
+};
+
+static void next_put(struct matching *matching, uint32_t from) {
+    matching->put = from;
+    while (matching->put < matching->count && matching->passages[matching->put]->kind != PASSAGE_PUT) matching->put++;
+}
+
+static bool was_put_by(const struct matching *matching, uint64_t time_ns) {
+    return matching->put < matching->count && matching->passages[matching->put]->time_ns <= time_ns;
+}
+
+// The id of what was taken. false: no memory.
+static bool name_task(struct takers *takers, struct passage *take) {
+    const bool its_own = take->body && idmap_get(&takers->submitted, take->body) == IDMAP_NONE;
+    if (!its_own) take->body = 0;
+    take->task = its_own ? take->body : ++takers->highest;
+    return !its_own || submit(takers, take->body);
+}
+
+// Returns how many takes got what nobody was seen to put; UINT32_MAX: no memory.
+static uint32_t match(struct takers *takers, struct passage **passages, uint32_t count) {
+    struct matching matching = {passages, count, 0};
+    uint32_t unknown = 0;
+    next_put(&matching, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        struct passage *passage = passages[i];
+        if (passage->kind == PASSAGE_WAIT) { // the queue was empty: what was put by then was taken unseen
+            while (passage->time_ns > SKEW_NS && was_put_by(&matching, passage->time_ns - SKEW_NS))
+                next_put(&matching, matching.put + 1);
+        } else if (passage->kind == PASSAGE_TAKE) {
+            if (!name_task(takers, passage)) return UINT32_MAX;
+            const bool known = was_put_by(&matching, passage->time_ns + SKEW_NS);
+            unknown += !known;
+            if (!known) continue;
+            passages[matching.put]->task = passage->task;
+            next_put(&matching, matching.put + 1);
+        }
+    }
+    return unknown;
+}
+
+static bool is_stage(const struct taken_queue *queue) {
+    return !queue->foreign && queue->takers && queue->takes >= TAKES_EACH * queue->takers &&
+           queue->returns * RETURNS_OF < queue->takes;
+}
+
+// A queue that most of what is taken was not seen to be put into is left as it is.
+static bool match_queue(struct takers *takers, struct passage **passages, uint32_t count) {
+    struct taken_queue *queue = &takers->queues[passages[0]->queue];
+    if (!is_stage(queue)) return true;
+    const uint32_t unknown = match(takers, passages, count);
+    if ((uint64_t)unknown * UNKNOWN_OF < queue->takes) queue->pool = takers->trace->pool_count + takers->stages++;
+    return unknown != UINT32_MAX;
+}
+
+static bool match_all(struct takers *takers) {
+    struct passage **order = malloc(((size_t)takers->passage_count + 1) * sizeof *order);
+    if (!order) return false;
+    for (uint32_t i = 0; i < takers->passage_count; i++) order[i] = &takers->passages[i];
+    qsort(order, takers->passage_count, sizeof *order, by_queue_and_time);
+    bool ok = true;
+    for (uint32_t begin = 0, end; ok && begin < takers->passage_count; begin = end) {
+        for (end = begin; end < takers->passage_count && order[end]->queue == order[begin]->queue;) end++;
+        ok = match_queue(takers, order + begin, end - begin);
+    }
+    free(order);
+    return ok;
+}
+
+static void name(struct takers *takers, uint64_t id) {
+    if (id > takers->highest) takers->highest = id;
+}
+
+// What no event names, too.
+static void name_tables(struct takers *takers) {
+    const struct trace *trace = takers->trace;
+    if (trace->resource_count) name(takers, trace->resources[trace->resource_count - 1].id);
+    if (trace->actor_count) name(takers, trace->actors[trace->actor_count - 1].id);
+    if (trace->running_count) name(takers, trace->running[trace->running_count - 1]);
+    for (size_t i = 0; i < trace->queued_count; i++) name(takers, trace->queued[i].task);
+}
+
+bool takers_find(const struct trace *trace, struct takers *takers, struct error *error) {
+    *takers = (struct takers){.trace = trace};
+    if (!list_queues(takers)) return error_set(error, STATUS_FAILED, "no memory for queues");
+    if (takers->queue_count == 0) return true;
+    for (uint32_t s = 0; s < trace->stream_count; s++) {
+        if (!look_at_stream(takers, s, error)) return false;
+    }
+    name_tables(takers);
+    return match_all(takers) || error_set(error, STATUS_FAILED, "no memory for queues");
+}
+
+void takers_destroy(struct takers *takers) {
+    free(takers->queues);
+    free(takers->passages);
+    free(takers->serves);
+    idmap_destroy(&takers->submitted);
+}
