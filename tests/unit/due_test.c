@@ -264,6 +264,64 @@ static void test_a_timer(void **state) {
     simulate_fixture_close(&fixture);
 }
 
+enum { HOOK = 3, POOLED = 4, SLOW = 20 };
+
+// main cancels a timer when it has SLOW's result, that a worker takes up late; what the timer does once comes before
+// that, at 905. Then the JVM starts a hook.
+static void tell_of_hook(struct trace_builder *tb) {
+    const uint32_t timer = tb_pool_like(tb, (struct trace_pool){.kind = "java.util.Timer",
+                                                                .queue = "java.util.TaskQueue",
+                                                                .core = 1,
+                                                                .maximum = 1,
+                                                                .capacity = -1,
+                                                                .keep_alive_ns = -1}),
+                   pool = tb_pool(tb, "pool", 1), site = tb_site(tb, "Main", "run", 12);
+    tb_thread(tb, MAIN, "main", 0);
+    tb_thread(tb, WORKER, "timer", 0);
+    tb_thread(tb, HOOK, "Cleaner", 0);
+    tb_thread(tb, POOLED, "pool-1", 0);
+    tb_event(tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
+    tb_event(tb, MAIN, 100, EVENT_SPAWN_BEGIN, ONCE, site, timer);
+    tb_event(tb, MAIN, 101, EVENT_DUE, ONCE, 800, 0);
+    tb_event(tb, MAIN, 120, EVENT_SPAWN_END, ONCE);
+    tb_event(tb, MAIN, 200, EVENT_SPAWN_BEGIN, SLOW, site, pool);
+    tb_event(tb, MAIN, 220, EVENT_SPAWN_END, SLOW);
+    tb_event(tb, MAIN, 230, EVENT_WAIT_BEGIN, SLOW, 0, tb_wait(WAIT_FOR_TASK, site));
+    tb_event(tb, MAIN, 1310, EVENT_WAIT_END, SLOW);
+    tb_event(tb, MAIN, 1400, EVENT_POOL_SHUTDOWN, timer);
+    tb_event(tb, MAIN, 1500, EVENT_THREAD_END, M);
+    tb_event(tb, WORKER, 80, EVENT_WORKER_BEGIN, timer);
+    tb_event(tb, WORKER, 85, EVENT_IDLE, timer);
+    tb_event(tb, WORKER, 904, EVENT_BUSY, timer);
+    tb_event(tb, WORKER, 905, EVENT_TASK_START, ONCE);
+    tb_event(tb, WORKER, 950, EVENT_TASK_END, ONCE);
+    tb_event(tb, WORKER, 960, EVENT_IDLE, timer);
+    tb_event(tb, WORKER, 1410, EVENT_RETIRE, timer);
+    tb_event(tb, POOLED, 1190, EVENT_WORKER_BEGIN, pool);
+    tb_event(tb, POOLED, 1200, EVENT_TASK_START, SLOW);
+    tb_event(tb, POOLED, 1300, EVENT_TASK_END, SLOW);
+    tb_event(tb, HOOK, 1600, EVENT_THREAD_START, 50);
+    tb_event(tb, HOOK, 1650, EVENT_THREAD_END, 50);
+}
+
+// Where main cancels the timer earlier, what was due then never comes, and the hook does not wait for it.
+static void test_the_end_awaits_no_task_that_a_timer_drops(void **state) {
+    (void)state;
+    struct trace_builder *tb = tb_new();
+    tell_of_hook(tb);
+    struct simulate_fixture fixture;
+    const struct model model = {.kind = MODEL_POOL};
+    simulate_fixture_open(&fixture, tb);
+    assert_int_equal(simulation_run(fixture.simulation, &fixture.edit, &model), DAG_OK);
+    assert_int_equal(last_ns(simulation_dag(fixture.simulation)), 1650);
+    dag_edit_inline(&fixture.edit, task_of(fixture.dag, SLOW));
+    assert_int_equal(simulation_run(fixture.simulation, &fixture.edit, &model), DAG_OK);
+    const struct dag *run = simulation_dag(fixture.simulation);
+    assert_int_equal(run->tasks[task_of(run, ONCE)].start, DAG_NONE);
+    assert_int_equal(last_ns(run), 650); // as long behind main's end as ever
+    simulate_fixture_close(&fixture);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_due_times),
@@ -274,6 +332,7 @@ int main(void) {
         cmocka_unit_test(test_due_times_of_a_simulated_run),
         cmocka_unit_test(test_lateness),
         cmocka_unit_test(test_a_timer),
+        cmocka_unit_test(test_the_end_awaits_no_task_that_a_timer_drops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
