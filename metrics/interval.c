@@ -238,6 +238,7 @@ static int64_t time_of(const struct replicate *replicate, uint32_t vertex) {
     if (cause == DAG_NONE || bootstrap->flags[vertex] & FLAG_RING) return run_ns;
     switch (dag->vertices.rule[vertex]) {
     case RULE_WAKE:
+    case RULE_WOKEN:
         return later(before_now,
                      later(before_now, now_ns[cause]) + then_ns[vertex] - later(before_then, then_ns[cause]));
     case RULE_WAIT:

@@ -219,7 +219,8 @@ static inline void read_vertex(struct stream *stream, unsigned kind, uint32_t ta
 
 static void read_stretch(struct stream *stream, const struct run_stretch *stretch) {
     const struct dag_vertices *recorded = &stream->run.dag->vertices;
-    bool caused = stretch->source != DAG_NONE && recorded->cause[stretch->source] != DAG_NONE;
+    const uint32_t source = stretch->source;
+    bool caused = source != DAG_NONE && recorded->cause[source] != DAG_NONE && recorded->rule[source] != RULE_WOKEN;
     read_vertex(stream, stretch->kind, stretch->task, stretch->time_ns, caused, stretch->effort);
     for (uint32_t i = 1; i < stretch->count; i++) {
         uint32_t v = stretch->source + i;

@@ -22,7 +22,8 @@ int64_t work_slept_ns(const struct dag *dag, uint32_t vertex) {
     if (!vertices->queued_ns) return 0; // nobody knows who was ready
     const int64_t length_ns = vertices->time_ns[vertex] - vertices->time_ns[vertex - 1];
     int64_t slept_ns = length_ns - vertices->compute_ns[vertex] - vertices->queued_ns[vertex];
-    if (slept_ns < SLEEP_LEAST_NS || vertices->rule[vertex] != RULE_RUN || edge_sleeps(dag, vertex)) return 0;
+    const unsigned rule = vertices->rule[vertex];
+    if (slept_ns < SLEEP_LEAST_NS || (rule != RULE_RUN && rule != RULE_WOKEN) || edge_sleeps(dag, vertex)) return 0;
     if (!dag->origin) slept_ns -= edge_paused_ns(dag, vertex); // a simulated run has waited them out as for cores
     return slept_ns < work_least_slept_ns(dag, length_ns) ? 0 : slept_ns;
 }
