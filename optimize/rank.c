@@ -42,9 +42,8 @@ static void apply_members(const struct search *search, struct evaluator *evaluat
         evaluator_apply(evaluator, search->result->candidates[members[i]].improvements, &trace);
 }
 
-static bool evaluate(struct search *search, struct evaluator *evaluator, void *combinations, uint32_t item,
-                     struct error *error) {
-    struct combination *combination = (struct combination *)combinations + item;
+static bool measure(struct search *search, struct evaluator *evaluator, struct combination *combination,
+                    struct error *error) {
     size_t trace;
     if (combination->count == 1) {
         const struct combination *alone = &search->alone[combination->members[0]];
@@ -53,14 +52,29 @@ static bool evaluate(struct search *search, struct evaluator *evaluator, void *c
         combination->figures = alone->figures;
         return true;
     }
-    apply_members(search, evaluator, combination->members, combination->count);
-    search_count(search);
     combination->score = INFINITY;
-    if (!evaluator_estimate(evaluator, search->recorded, search->needs_all, &trace, error)) return false;
-    if (trace < search->trace_count) return true;
+    if (combination->count == 0 && search->base_all == search->needs_all) {
+        memcpy(evaluator->estimates, search->replayed, search->trace_count * sizeof *evaluator->estimates);
+    } else {
+        apply_members(search, evaluator, combination->members, combination->count);
+        if (!evaluator_estimate(evaluator, search->recorded, search->needs_all, &trace, error)) return false;
+        if (trace < search->trace_count) return true;
+    }
     search_score(search, evaluator, combination);
     keep_told(search, evaluator, combination);
     return keep_figures(search, evaluator, combination, error);
+}
+
+// Of one alone the figures are known.
+static void count_evaluation(struct search *search, const struct combination *combination) {
+    if (combination->count != 1) search_count(search);
+}
+
+static bool evaluate(struct search *search, struct evaluator *evaluator, void *combinations, uint32_t item,
+                     struct error *error) {
+    struct combination *combination = (struct combination *)combinations + item;
+    count_evaluation(search, combination);
+    return measure(search, evaluator, combination, error);
 }
 
 static bool evaluate_all(void *search, struct combination *combinations, size_t count, struct error *error) {
@@ -142,61 +156,136 @@ static bool keep_plans(struct search *search, const struct combination *kept, si
 }
 
 // Plans are shortened among combinations that were evaluated, by the search for them and since.
+struct tried {
+    struct combination combination;
+    bool ahead; // nobody has asked for it yet, so that it does not count
+};
+
 struct shortening {
     struct search *search;
     const uint64_t *keys; // a candidate each
     const struct combination *found;
     size_t found_count;
-    struct combination *since;
+    const struct combination *after; // those that are shortened next
+    size_t after_count;
+    struct tried *since;
     size_t since_count, room;
     struct arena *arena;
 };
 
-static const struct combination *look_for(const struct shortening *known, uint64_t key) {
-    for (size_t i = 0; i < known->found_count; i++) {
-        if (known->found[i].key == key) return &known->found[i];
-    }
+static struct tried *find_since(const struct shortening *known, uint64_t key) {
     for (size_t i = 0; i < known->since_count; i++) {
-        if (known->since[i].key == key) return &known->since[i];
+        if (known->since[i].combination.key == key) return &known->since[i];
     }
     return NULL;
 }
 
-static bool get_known(struct shortening *known, const struct combination *combination, struct error *error) {
+static const struct combination *find_known(const struct shortening *known, uint64_t key) {
+    for (size_t i = 0; i < known->found_count; i++) {
+        if (known->found[i].key == key) return &known->found[i];
+    }
+    const struct tried *tried = find_since(known, key);
+    return tried ? &tried->combination : NULL;
+}
+
+static const struct combination *ask_for(const struct shortening *known, uint64_t key) {
+    const struct combination *combination = find_known(known, key);
+    struct tried *tried = combination ? find_since(known, key) : NULL;
+    if (tried && tried->ahead) {
+        count_evaluation(known->search, combination);
+        tried->ahead = false;
+    }
+    return combination;
+}
+
+static bool get_known(struct shortening *known, const struct combination *combination, bool ahead,
+                      struct error *error) {
     if (known->since_count == known->room) {
         const size_t room = known->room ? 2 * known->room : 64;
-        struct combination *grown = realloc(known->since, room * sizeof *grown);
+        struct tried *grown = realloc(known->since, room * sizeof *grown);
         if (!grown) return error_set(error, STATUS_FAILED, "no memory for a plan");
         known->since = grown;
         known->room = room;
     }
-    known->since[known->since_count++] = *combination;
+    known->since[known->since_count++] = (struct tried){*combination, ahead};
     return true;
 }
 
-// A combination less a member; its evaluation is known, or made now.
-static bool without(struct shortening *known, const struct combination *whole, uint32_t member,
-                    struct combination *less, struct error *error) {
+// A combination less a member.
+static bool make_less(const struct shortening *known, const struct combination *whole, uint32_t member,
+                      struct combination *less) {
     const uint64_t key = whole->key ^ known->keys[whole->members[member]];
     uint32_t *members = ARENA_NEW(known->arena, uint32_t, whole->count);
-    if (!members) return error_set(error, STATUS_FAILED, "no memory for a plan");
+    if (!members) return false;
     memcpy(members, whole->members, member * sizeof *members);
     memcpy(members + member, whole->members + member + 1, (whole->count - member - 1) * sizeof *members);
     *less = (struct combination){.key = key, .members = members, .count = whole->count - 1};
-    const struct combination *evaluated = look_for(known, key);
-    if (!evaluated) return evaluate_all(known->search, less, 1, error) && get_known(known, less, error);
-    less->valid = evaluated->valid;
-    less->score = evaluated->score;
-    less->figures = evaluated->figures;
     return true;
+}
+
+static void tell_alike(struct combination *combination, const struct combination *evaluated) {
+    combination->valid = evaluated->valid;
+    combination->score = evaluated->score;
+    combination->figures = evaluated->figures;
 }
 
 // Whether `less` does as well as what it was made of. Where plans gain by `balanced`, idle and overhead shares are part
 // of the score, of which nobody has anything as long as times and threads stay as they are.
 static bool does_as_well(const struct search *search, const struct combination *less, const struct combination *whole) {
+    if (!less->valid && less->count > 0) return false;
     if (less->count && less->score <= whole->score + worth_a_member * fabs(whole->score)) return true;
     return objective_gains_by_balanced(search->options->objective) &&
            !search_figures_worse(search, less->figures, whole->figures);
+}
+
+// The first combination that shortening asks for and that is not known. false: none, or no memory.
+static bool find_unknown(const struct shortening *known, const struct combination *whole, struct combination *unknown) {
+    struct combination plan = *whole;
+    for (uint32_t i = plan.count; i-- > 0;) {
+        if ((plan.count == 1 && !known->search->base_passes) || !make_less(known, &plan, i, unknown)) break;
+        const struct combination *evaluated = find_known(known, unknown->key);
+        if (!evaluated) return true;
+        tell_alike(unknown, evaluated);
+        if (does_as_well(known->search, unknown, whole)) plan = *unknown;
+    }
+    return false;
+}
+
+// What a plan that is shortened next will ask for, other than `asked`.
+static bool find_next_unknown(const struct shortening *known, const struct combination *asked,
+                              struct combination *unknown) {
+    enum { PLANS_AHEAD = 8 };
+    for (size_t i = 0; i < known->after_count && i < PLANS_AHEAD; i++) {
+        if (known->after[i].valid && find_unknown(known, &known->after[i], unknown) && unknown->key != asked->key)
+            return true;
+    }
+    return false;
+}
+
+// The first one, and ahead of being asked for the other.
+static bool evaluate_ahead(struct search *search, struct evaluator *evaluator, void *combinations, uint32_t item,
+                           struct error *error) {
+    if (item == 0) return evaluate(search, evaluator, combinations, item, error);
+    return measure(search, evaluator, (struct combination *)combinations + item, error);
+}
+
+// Another thread, if there is one, evaluates meanwhile what is asked for soon.
+static bool evaluate_less(struct shortening *known, struct combination *less, struct error *error) {
+    struct combination both[2] = {*less};
+    const bool ahead = known->search->hands > 1 && find_next_unknown(known, less, &both[1]);
+    if (!search_do_all(known->search, evaluate_ahead, both, 1 + ahead, error)) return false;
+    *less = both[0];
+    return get_known(known, less, false, error) && (!ahead || get_known(known, &both[1], true, error));
+}
+
+// A combination less a member; its evaluation is known, or made now.
+static bool without(struct shortening *known, const struct combination *whole, uint32_t member,
+                    struct combination *less, struct error *error) {
+    if (!make_less(known, whole, member, less)) return error_set(error, STATUS_FAILED, "no memory for a plan");
+    const struct combination *evaluated = ask_for(known, less->key);
+    if (!evaluated) return evaluate_less(known, less, error);
+    tell_alike(less, evaluated);
+    return true;
 }
 
 // Leaves out what a plan does as well without, those that are worst alone first; in all it may become worse by no more
@@ -207,7 +296,7 @@ static bool shorten(struct shortening *known, struct combination *plan, struct e
         struct combination less;
         if (plan->count == 1 && !known->search->base_passes) break;
         if (!without(known, plan, i, &less, error)) return false;
-        if ((less.valid || less.count == 0) && does_as_well(known->search, &less, &whole)) *plan = less;
+        if (does_as_well(known->search, &less, &whole)) *plan = less;
     }
     return true;
 }
@@ -234,6 +323,8 @@ static bool keep_best(struct search *search, const struct combine_problem *probl
     if (!search->result->plans || !kept) return error_set(error, STATUS_FAILED, "no memory for plans");
     for (size_t i = 0; done && i < found->count && i < tries && found->combinations[i].valid && count < top; i++) {
         struct combination plan = found->combinations[i];
+        known.after = &found->combinations[i + 1];
+        known.after_count = (found->count < tries ? found->count : tries) - i - 1;
         done = shorten(&known, &plan, error);
         if (done && plan.count && !is_kept(kept, count, &plan)) kept[count++] = plan;
     }
@@ -313,6 +404,8 @@ static bool shorten_all(struct search *search, struct combination *combinations,
     bool done = keys || error_set(error, STATUS_FAILED, "no memory for a plan");
     for (size_t c = 0; done && c < result->candidate_count; c++) keys[c] = key_of(result, &result->candidates[c]);
     for (size_t i = 0; done && i < count; i++) {
+        known.after = &combinations[i + 1];
+        known.after_count = count - i - 1;
         if (combinations[i].valid) done = shorten(&known, &combinations[i], error);
         combinations[i].valid &= combinations[i].count > 0;
     }

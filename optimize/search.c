@@ -13,7 +13,8 @@
 
 static bool measure_base(struct search *search, size_t trace, struct error *error) {
     struct baseline baseline;
-    if (!estimator_measure_baseline(search->evaluators[0].estimators[trace], true, &baseline, error)) return false;
+    if (!estimator_measure_baseline(search->evaluators[0].estimators[trace], search->base_all, &baseline, error))
+        return false;
     search->recorded[trace] = baseline.recorded;
     search->replayed[trace] = baseline.replayed;
     search->noise_in[trace] = baseline.noise;
@@ -87,6 +88,7 @@ static struct search search_of(struct estimator *const *traces, size_t trace_cou
                            .result = result,
                            .needs_all = needs_all(options),
                            .shows_all = options->all_figures || needs_all(options),
+                           .base_all = options->all_figures || needs_all(options) || !options->parts,
                            .scratch = ARENA_INIT,
                            .screened = UINT64_MAX,
                            .lock = PTHREAD_MUTEX_INITIALIZER};

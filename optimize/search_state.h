@@ -31,6 +31,7 @@ struct search {
     double noise;   // the worst trace's
     bool needs_all; // of each plan, more than metrics_usage gives
     bool shows_all; // likewise, of those that are told
+    bool base_all;  // likewise, of the replay; of a long run only where others have it
     bool base_passes;
     // A candidate each: what it is as a plan of its own, and the objective's value, once all are screened.
     struct combination *alone;
