@@ -296,7 +296,10 @@ static bool write_text(const struct estimates *all, struct error *error) {
     unsigned look = terminal_look(stdout);
     char change[512];
     analysis_write_window(&e->analysis, false);
-    metrics_text_change(&load->before, &load->after, change, sizeof change);
+    const bool several = load->run_count > 1;
+    const struct text_noises noises = {several ? &load->before_noises : NULL, several ? &load->after_noises : NULL,
+                                       look};
+    metrics_text_change(&load->before, &load->after, &noises, change, sizeof change);
     look_lead(stdout, look, TONE_HEAD, "After: ", 7, change);
     putchar('\n');
     if (!write_figures(all, error)) return false;

@@ -463,7 +463,7 @@ enum { ONE_NAME_MOST = 92, NAMES_MOST = 120 }; // so that they take a line, or t
 static void write_service(const struct suggestion *s, const struct askers *askers) {
     const struct request_metrics *now = &s->result.base.requests;
     const unsigned look = terminal_look(stdout);
-    char limit[300], name[600], shown[64], text[512], clients[64] = "";
+    char limit[300], name[600], shown[64], text[640], clients[64] = "";
     const char *bottleneck = requests_bottleneck(now, name, sizeof name);
     snprintf(limit, sizeof limit, "nothing near its limit");
     if (bottleneck && now->sustainable_per_s < 2 * now->throughput_per_s) {
@@ -471,9 +471,11 @@ static void write_service(const struct suggestion *s, const struct askers *asker
         snprintf(limit, sizeof limit, "limited by %s", shown);
     }
     if (askers->clients > 0) snprintf(clients, sizeof clients, " for %s clients", text_count(askers->clients).s);
-    snprintf(text, sizeof text, "%s requests/s%s, latency %s (median), %s (p99); %s",
-             text_number(now->throughput_per_s).s, clients, text_duration(now->latency_ns.p50).s,
-             text_duration(now->latency_ns.p99).s, limit);
+    const struct noises *noises = suggest_runs_base(&s->runs);
+    snprintf(text, sizeof text, "%s%s requests/s%s, latency %s%s (median), %s%s (p99); %s",
+             text_number(now->throughput_per_s).s, noise_behind(noises, RUN_THROUGHPUT, 1, look).s, clients,
+             text_duration(now->latency_ns.p50).s, noise_behind(noises, RUN_LATENCY_P50, NOISE_IN_TIME, look).s,
+             text_duration(now->latency_ns.p99).s, noise_behind(noises, RUN_LATENCY_P99, NOISE_IN_TIME, look).s, limit);
     look_lead(stdout, look, TONE_HEAD, "Now:  ", REASON_INDENT, text);
 }
 
@@ -509,7 +511,8 @@ static void write_failing_alone(const struct search_result *result, const struct
 }
 
 // What to change in two lines at most, what that brings in a third.
-static void write_best(const struct search_result *result) {
+static void write_best(const struct suggestion *s) {
+    const struct search_result *result = &s->result;
     const struct ranked_plan *best = &result->plans[0];
     const unsigned look = terminal_look(stdout);
     char text[NAMED_MEMBERS * 1024 + 64], shown[sizeof text], change[512];
@@ -517,8 +520,9 @@ static void write_best(const struct search_result *result) {
     name_members(result, best->candidates, best->count, text, sizeof text);
     look_shorten(text, look & LOOK_WIDE ? sizeof text : most, look, shown, sizeof shown);
     look_lead(stdout, look, TONE_HEAD, "Best: ", REASON_INDENT, shown);
+    const struct text_noises noises = {suggest_runs_base(&s->runs), suggest_runs_plan(&s->runs, 0), look};
     look_printf(stdout, look, REASON_INDENT, "      %s",
-                metrics_text_change(&result->base, &best->estimate, change, sizeof change));
+                metrics_text_change(&result->base, &best->estimate, &noises, change, sizeof change));
     write_failing_alone(result, best);
 }
 
@@ -545,20 +549,24 @@ static const struct candidate *best_trade(const struct search_result *result, bo
 
 enum { TRADE_NAME_MOST = 32 }; // so that a trade is one line
 
-static void write_trade(const struct search_result *result, const char *what, const struct candidate *candidate) {
+static void write_trade(const struct suggestion *s, const char *what, const struct candidate *candidate) {
+    const struct search_result *result = &s->result;
     const unsigned look = terminal_look(stdout);
     const struct metrics *base = &result->base, *estimate = &candidate->estimate;
     char name[1024], shown[1024], text[2048];
     improvement_text(candidate->named, name, sizeof name);
     look_shorten(name, look & LOOK_WIDE ? sizeof name : TRADE_NAME_MOST, look, shown, sizeof shown);
     const bool serves = columns_are_of_service(result);
-    const struct text before = serves ? text_fixed(base->requests.throughput_per_s, 1)
-                                      : text_duration((double)base->wall_ns),
-                      after = serves ? text_fixed(estimate->requests.throughput_per_s, 1)
-                                     : text_duration((double)estimate->wall_ns);
-    snprintf(text, sizeof text, "%s: %s %s -> %s, mean threads %s -> %s", shown, serves ? "requests/s" : "wall",
-             before.s, after.s, text_fixed(base->threads[STATE_OCCUPIED].mean, 2).s,
-             text_fixed(estimate->threads[STATE_OCCUPIED].mean, 2).s);
+    const struct text_noises noises = {
+        suggest_runs_base(&s->runs), suggest_runs_candidate(&s->runs, (size_t)(candidate - result->candidates)), look};
+    const struct text_pair gain =
+        serves ? text_from_to(base->requests.throughput_per_s, estimate->requests.throughput_per_s, &noises,
+                              RUN_THROUGHPUT, 1)
+               : text_from_to((double)base->wall_ns, (double)estimate->wall_ns, &noises, RUN_WALL, NOISE_IN_TIME);
+    snprintf(text, sizeof text, "%s: %s %s, mean threads %s", shown, serves ? "requests/s" : "wall", gain.s,
+             text_from_to(base->threads[STATE_OCCUPIED].mean, estimate->threads[STATE_OCCUPIED].mean, &noises,
+                          RUN_OCCUPIED_MEAN, 2)
+                 .s);
     look_lead(stdout, look, TONE_HEAD, what, REASON_INDENT, text);
 }
 
@@ -571,12 +579,12 @@ static void write_answer(const struct suggestion *s) {
     if (serves) write_service(s, &askers);
     const struct candidate *fastest = best_trade(result, false), *fewest = best_trade(result, true);
     if (result->plan_count) {
-        write_best(result);
+        write_best(s);
     } else if (!fastest && !fewest) {
         puts("Nothing that was tried makes the run faster, or lets it do with fewer threads.");
     } else {
-        if (fastest) write_trade(result, "Fastest: ", fastest);
-        if (fewest && fewest != fastest) write_trade(result, "Fewest threads: ", fewest);
+        if (fastest) write_trade(s, "Fastest: ", fastest);
+        if (fewest && fewest != fastest) write_trade(s, "Fewest threads: ", fewest);
     }
     if (serves && (result->plan_count || fastest || fewest)) write_what_is_assumed(&askers);
     putchar('\n');

@@ -180,31 +180,45 @@ static bool write_states(const char *threads, const struct usage *states, double
     return ok;
 }
 
-// What those who ask see. Wall time is that of the load then, and says nothing more.
-static void write_service_change(const struct metrics *before, const struct metrics *after, char *text, size_t size) {
-    const struct request_metrics *then = &before->requests, *now = &after->requests;
-    const double share = now->throughput_per_s / then->throughput_per_s - 1;
-    snprintf(text, size,
-             "%s -> %s requests/s (%s%s %%), latency %s -> %s (median), %s -> %s (p99), occupied threads %s -> %s "
-             "(mean)",
-             text_fixed(then->throughput_per_s, 1).s, text_fixed(now->throughput_per_s, 1).s, share > 0 ? "+" : "",
-             text_fixed(100 * share, 1).s, text_duration(then->latency_ns.p50).s, text_duration(now->latency_ns.p50).s,
-             text_duration(then->latency_ns.p99).s, text_duration(now->latency_ns.p99).s,
-             text_fixed(before->threads[STATE_OCCUPIED].mean, 2).s,
-             text_fixed(after->threads[STATE_OCCUPIED].mean, 2).s);
+struct text_pair text_from_to(double before, double after, const struct text_noises *noises, enum run_figure figure,
+                              int digits) {
+    const bool in_time = digits == NOISE_IN_TIME;
+    struct text_pair text;
+    snprintf(text.s, sizeof text.s, "%s%s -> %s%s", (in_time ? text_duration(before) : text_fixed(before, digits)).s,
+             noise_behind(noises->before, figure, digits, noises->look).s,
+             (in_time ? text_duration(after) : text_fixed(after, digits)).s,
+             noise_behind(noises->after, figure, digits, noises->look).s);
+    return text;
 }
 
-const char *metrics_text_change(const struct metrics *before, const struct metrics *after, char *text, size_t size) {
+// What those who ask see. Wall time is that of the load then, and says nothing more.
+static void write_service_change(const struct metrics *before, const struct metrics *after,
+                                 const struct text_noises *noises, char *text, size_t size) {
+    const struct request_metrics *then = &before->requests, *now = &after->requests;
+    const double share = now->throughput_per_s / then->throughput_per_s - 1;
+    snprintf(text, size, "%s requests/s (%s%s %%), latency %s (median), %s (p99), occupied threads %s (mean)",
+             text_from_to(then->throughput_per_s, now->throughput_per_s, noises, RUN_THROUGHPUT, 1).s,
+             share > 0 ? "+" : "", text_fixed(100 * share, 1).s,
+             text_from_to(then->latency_ns.p50, now->latency_ns.p50, noises, RUN_LATENCY_P50, NOISE_IN_TIME).s,
+             text_from_to(then->latency_ns.p99, now->latency_ns.p99, noises, RUN_LATENCY_P99, NOISE_IN_TIME).s,
+             text_from_to(before->threads[STATE_OCCUPIED].mean, after->threads[STATE_OCCUPIED].mean, noises,
+                          RUN_OCCUPIED_MEAN, 2)
+                 .s);
+}
+
+const char *metrics_text_change(const struct metrics *before, const struct metrics *after,
+                                const struct text_noises *noises, char *text, size_t size) {
     const struct usage *then = &before->threads[STATE_OCCUPIED], *now = &after->threads[STATE_OCCUPIED];
     const double share = before->wall_ns ? (double)after->wall_ns / (double)before->wall_ns - 1 : 0;
     if (before->requests.throughput_per_s > 0 && after->requests.throughput_per_s > 0) {
-        write_service_change(before, after, text, size);
+        write_service_change(before, after, noises, text, size);
         return text;
     }
-    snprintf(text, size, "wall %s -> %s (%s%s %%), occupied threads %s -> %s (peak), %s -> %s (mean)",
-             text_duration((double)before->wall_ns).s, text_duration((double)after->wall_ns).s, share > 0 ? "+" : "",
-             text_fixed(100 * share, 1).s, text_fixed(then->peak, 1).s, text_fixed(now->peak, 1).s,
-             text_fixed(then->mean, 2).s, text_fixed(now->mean, 2).s);
+    snprintf(text, size, "wall %s (%s%s %%), occupied threads %s (peak), %s (mean)",
+             text_from_to((double)before->wall_ns, (double)after->wall_ns, noises, RUN_WALL, NOISE_IN_TIME).s,
+             share > 0 ? "+" : "", text_fixed(100 * share, 1).s,
+             text_from_to(then->peak, now->peak, noises, RUN_OCCUPIED_PEAK, 1).s,
+             text_from_to(then->mean, now->mean, noises, RUN_OCCUPIED_MEAN, 2).s);
     return text;
 }
 

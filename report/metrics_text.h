@@ -10,12 +10,29 @@
 #include "metrics/metrics.h"
 #include "metrics/pipeline.h"
 #include "metrics/resources.h"
+#include "metrics/runs.h"
+#include "report/text.h"
 
 #include <stdio.h>
 
 // One run: threads by state, then the rest; its requests, where there are any.
-// "wall 1.95 s -> 290 ms (-85.1 %), occupied threads 9.0 -> 104.2 (peak), 8.76 -> 57.55 (mean)"; returns text.
-const char *metrics_text_change(const struct metrics *before, const struct metrics *after, char *text, size_t size);
+// What medians of several runs may be off by; NULLs of single runs. look: of noise_text.
+struct text_noises {
+    const struct noises *before, *after;
+    unsigned look;
+};
+
+// "1.95 s ±12.0 ms -> 290 ms ±3.10 ms"; digits as of noise_behind.
+struct text_pair {
+    char s[4 * sizeof(struct text) + sizeof " -> "];
+};
+struct text_pair text_from_to(double before, double after, const struct text_noises *noises, enum run_figure figure,
+                              int digits);
+
+// "wall 1.95 s -> 290 ms (-85.1 %), occupied threads 9.0 -> 104.2 (peak), 8.76 -> 57.55 (mean)"; returns text. Of
+// several runs each figure has its noise behind it.
+const char *metrics_text_change(const struct metrics *before, const struct metrics *after,
+                                const struct text_noises *noises, char *text, size_t size);
 
 // The answer, in two sentences and an empty line. `most`: where threads wait most, or NULL.
 void metrics_text_write_answer(const struct metrics *metrics, const struct wait_site *most, FILE *file, unsigned look);

@@ -12,6 +12,15 @@ struct text noise_text(struct text half_width, unsigned look) {
     return text;
 }
 
+struct text noise_behind(const struct noises *noises, enum run_figure figure, int digits, unsigned look) {
+    struct text text = {""};
+    const double off = noises ? noises->of[figure].half_width : NAN;
+    if (isnan(off)) return text;
+    const struct text half_width = digits == NOISE_IN_TIME ? text_duration(off) : text_fixed(off, digits);
+    snprintf(text.s, sizeof text.s, " %.30s", noise_text(half_width, look).s);
+    return text;
+}
+
 struct text noise_more_text(uint64_t more_runs) {
     struct text text;
     if (more_runs == UINT64_MAX)

@@ -11,6 +11,11 @@
 // "±12.0 ms" behind a figure's text: how far a median may be off. `look` as of report/look.h.
 struct text noise_text(struct text half_width, unsigned look);
 
+// Behind a figure's text in a sentence: " ±12.0 ms"; empty where nothing is known of noise (noises may be NULL).
+// digits: behind the point; NOISE_IN_TIME: a duration.
+enum { NOISE_IN_TIME = -1 };
+struct text noise_behind(const struct noises *noises, enum run_figure figure, int digits, unsigned look);
+
 // "40 more runs", "1 more run", "over 1,000 more runs".
 struct text noise_more_text(uint64_t more_runs);
 

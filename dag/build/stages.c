@@ -19,13 +19,13 @@ struct telling {
     struct trace_writer *writer;
     struct error *error;
     uint32_t thread;
-    uint32_t passage; // the stream's next
-    uint32_t pool;    // that its thread serves, 0 none
-    bool works;       // it has begun to serve
-    bool limits;      // the event before said how long the thread would wait
-    uint64_t task;    // under way, 0 none
-    uint64_t body;    // ... which is that of the body with this id; 0: it has none, or that has ended
-    uint64_t outcome; // ... and how it ended
+    uint32_t passage;          // the stream's next
+    uint32_t pool;             // that its thread serves, 0 none
+    bool works;                // it has begun to serve
+    bool limits;               // the event before said how long the thread would wait
+    uint64_t task;             // under way, 0 none
+    uint64_t body;             // ... which is that of the body with this id; 0: it has none, or that has ended
+    uint64_t outcome;          // ... and how it ended
     struct boundary measured;  // last
     struct trace_cursor ahead; // up to the boundary that comes next
     struct boundary next;      // time 0: there is none any more

@@ -131,10 +131,9 @@ static bool look_at_queue(struct looking *looking, uint32_t queue, const struct 
     }
     if (kind == NOBODY) return true;
     count_passage(looking, queue, (enum passage_kind)kind);
-    return add_passage(looking->takers, (struct passage){.time_ns = event->time,
-                                                         .stream = looking->stream,
-                                                         .queue = queue,
-                                                         .kind = (uint8_t)kind});
+    return add_passage(
+        looking->takers,
+        (struct passage){.time_ns = event->time, .stream = looking->stream, .queue = queue, .kind = (uint8_t)kind});
 }
 
 static void look_at_body(struct looking *looking, uint64_t id) {

@@ -28,10 +28,10 @@ struct passage {
 };
 
 struct taken_queue {
-    uint64_t id;      // the trace's resource
-    uint32_t pool;    // what the stage is to be called; 0: it is none
-    uint32_t takers;  // threads
-    uint32_t stream;  // of one of them
+    uint64_t id;     // the trace's resource
+    uint32_t pool;   // what the stage is to be called; 0: it is none
+    uint32_t takers; // threads
+    uint32_t stream; // of one of them
     uint32_t takes, puts;
     uint32_t returns; // puts by takers
     bool foreign;     // somebody else takes, too
@@ -44,9 +44,9 @@ struct takers {
     uint32_t queue_count;
     struct passage *passages; // stream by stream, in order
     uint32_t passage_count, passage_capacity;
-    uint32_t *serves; // a stream each: index into queues, or UINT32_MAX
+    uint32_t *serves;       // a stream each: index into queues, or UINT32_MAX
     struct idmap submitted; // ids of tasks that are handed over, or stand for a take already
-    uint64_t highest; // of the ids that the trace, and the passages, name
+    uint64_t highest;       // of the ids that the trace, and the passages, name
     uint32_t stages;
 };
 

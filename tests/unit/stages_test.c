@@ -77,7 +77,8 @@ static void ends_at(struct fixture *f, uint64_t time_ns, uint64_t cpu) {
 
 static uint32_t tasks_of(const struct dag *dag, uint32_t pool) {
     uint32_t count = 0;
-    for (uint32_t t = 0; t < dag->task_count; t++) count += dag->tasks[t].pool == pool && dag->tasks[t].start != DAG_NONE;
+    for (uint32_t t = 0; t < dag->task_count; t++)
+        count += dag->tasks[t].pool == pool && dag->tasks[t].start != DAG_NONE;
     return count;
 }
 
