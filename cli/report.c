@@ -284,31 +284,38 @@ static bool tell_whole_actual(struct report *report, cJSON *part, struct error *
 }
 
 // What the page suggests was found in the part: searching the whole as well would take far longer than all else.
-static bool tell_whole(struct report *report, struct error *error) {
+static bool measure_whole(struct report *report, cJSON *part, struct error *error) {
     struct analysis *whole = &report->whole.analysis;
-    struct carry_range all;
     struct metrics base;
     progress_stage("estimating the whole run");
-    if (!carry_whole_range(whole->trace, &all, error) || !analysis_choose_requests(whole, options.request, error) ||
-        !analysis_measure(whole, &base, error))
+    if (!analysis_choose_requests(whole, options.request, error) || !analysis_measure(whole, &base, error))
         return false;
+    cJSON_AddItemToObject(part, "base", json_metrics(&base));
+    return (report->plan.count == 0 || estimate_whole(report, &base, part, error)) &&
+           tell_whole_actual(report, part, error);
+}
+
+// Which part the page is of, and what is known of the whole, if there is anything to say of it.
+static bool tell_whole(struct report *report, struct error *error) {
+    const struct trace *trace = report->whole.analysis.trace;
+    struct carry_range all;
+    if (!carry_whole_range(trace, &all, error)) return false;
     const cJSON *switches = cJSON_GetObjectItem(report->document, "switches"), *number;
     cJSON *part = cJSON_AddObjectToObject(report->document, "part");
     cJSON *changes = cJSON_AddArrayToObject(part, "changes");
     cJSON_AddItemToObject(part, "from_ns", json_integer((int64_t)(report->carried.range.from_ns - all.from_ns)));
     cJSON_AddItemToObject(part, "to_ns", json_integer((int64_t)(report->carried.range.to_ns - all.from_ns)));
     cJSON_AddItemToObject(part, "of_ns", json_integer((int64_t)(all.to_ns - all.from_ns)));
-    cJSON_AddItemToObject(part, "events", json_integer((int64_t)whole->trace->event_count));
+    cJSON_AddItemToObject(part, "events", json_integer((int64_t)trace->event_count));
     cJSON_ArrayForEach(number, cJSON_GetObjectItem(cJSON_GetObjectItem(report->document, "plan"), "switches")) {
         const cJSON *one = cJSON_GetArrayItem(switches, atoi(number->valuestring));
         cJSON_AddItemToArray(changes, cJSON_Duplicate(cJSON_GetObjectItem(one, "text"), true));
     }
-    cJSON_AddItemToObject(part, "base", json_metrics(&base));
-    return (report->plan.count == 0 || estimate_whole(report, &base, part, error)) &&
-           tell_whole_actual(report, part, error);
+    return (report->plan.count == 0 && !options.actual) || measure_whole(report, part, error);
 }
 
-// Whether there is a part that the page can be of: not where it has not what the plan changes.
+// Whether there is a part that the page can be of: not where it has not what the plan changes, or whose tasks are
+// requests.
 static bool open_part(struct report *report, const struct carried *whole, bool *found, struct error *error) {
     struct analysis *analysis = &report->part.analysis;
     struct carry_range range;
@@ -323,7 +330,8 @@ static bool open_part(struct report *report, const struct carried *whole, bool *
     struct trace *trace = report->carried.trace;
     report->carried.trace = NULL; // the analysis closes it
     if (!analysis_open_trace(analysis, trace, &lacking)) return true;
-    *found = !options.plan || plan_read(options.plan, analysis->dag, &report->arena, &plan, &lacking);
+    *found = analysis_choose_requests(analysis, options.request, &lacking) &&
+             (!options.plan || plan_read(options.plan, analysis->dag, &report->arena, &plan, &lacking));
     if (!*found) analysis_close(analysis);
     return true;
 }

@@ -164,7 +164,7 @@ export interface Report {
         of_ns: number;
         events: number;
         changes: string[];
-        base: Metrics;
+        base?: Metrics;
         estimate?: Metrics;
         why?: string;
         actual?: Metrics;

@@ -75,7 +75,7 @@ function Part() {
                 {part.changes.length === 0
                     ? 'Nothing that was tried pays there; the whole run was not searched.'
                     : part.estimate
-                      ? `${part.changes.join('; ')} brings ${brings(figuresOf(part.estimate), figuresOf(part.base))}.`
+                      ? `${part.changes.join('; ')} brings ${brings(figuresOf(part.estimate), figuresOf(part.base!))}.`
                       : part.why
                         ? `what ${part.changes.join('; ')} brings it can't tell: ${part.why}.`
                         : `with ${part.changes.join('; ')} it could not end.`}
@@ -83,7 +83,7 @@ function Part() {
             {part.actual && (
                 <p>
                     <strong>The whole run of the changed program</strong> really brought{' '}
-                    {brings(figuresOf(part.actual), figuresOf(part.base))}. It is not drawn below, where all is of the part.
+                    {brings(figuresOf(part.actual), figuresOf(part.base!))}. It is not drawn below, where all is of the part.
                 </p>
             )}
         </div>
