@@ -18,10 +18,11 @@ struct telling {
     const struct takers *takers;
     struct trace_writer *writer;
     struct error *error;
-    uint32_t thread;
+    uint32_t thread, stream;
     uint32_t passage;          // the stream's next
     uint32_t pool;             // that its thread serves, 0 none
     bool works;                // it has begun to serve
+    bool idle;                 // ... and has asked
     bool limits;               // the event before said how long the thread would wait
     uint64_t task;             // under way, 0 none
     uint64_t body;             // ... which is that of the body with this id; 0: it has none, or that has ended
@@ -68,15 +69,17 @@ static bool write_pools(const struct takers *takers, struct trace_writer *writer
         const struct trace_resource *resource = trace_resource(trace, queue->id);
         char text[NAME_BYTES];
         if (!queue->pool || !resource) continue;
-        ok = trace_write_pool(writer, queue->pool,
-                              &(struct trace_pool){.kind = trace->classes[resource->class].name,
-                                                   .queue = trace->classes[resource->class].name,
-                                                   .name = name_stage(takers, q, text),
-                                                   .core = (int32_t)queue->takers,
-                                                   .maximum = (int32_t)queue->takers,
-                                                   .capacity = -1,
-                                                   .keep_alive_ns = -1,
-                                                   .flags = POOL_STAGE});
+        const struct trace_pool *known = queue->runs_in ? &trace->pools[queue->runs_in] : NULL;
+        ok = trace_write_pool(
+            writer, queue->pool,
+            &(struct trace_pool){.kind = known ? known->kind : trace->classes[resource->class].name,
+                                 .queue = trace->classes[resource->class].name,
+                                 .name = known && known->name ? known->name : name_stage(takers, q, text),
+                                 .core = (int32_t)queue->takers,
+                                 .maximum = (int32_t)queue->takers,
+                                 .capacity = -1,
+                                 .keep_alive_ns = -1,
+                                 .flags = POOL_STAGE});
     }
     return ok;
 }
@@ -115,17 +118,17 @@ static void end_task(struct telling *telling, uint64_t time_ns, uint64_t cpu) {
 
 // The thread asks for the next element; what it was at is over.
 static void ask(struct telling *telling, uint64_t time_ns, uint64_t cpu) {
-    const bool idles = telling->works && !telling->task;
     if (!telling->works) tell(telling, time_ns, EVENT_WORKER_BEGIN, telling->pool, 0, 0);
     end_task(telling, time_ns, cpu);
-    if (!idles) tell(telling, time_ns, EVENT_IDLE, telling->pool, 0, 0);
-    telling->works = true;
+    if (!telling->idle) tell(telling, time_ns, EVENT_IDLE, telling->pool, 0, 0);
+    telling->works = telling->idle = true;
 }
 
 static void take(struct telling *telling, const struct passage *passage, uint64_t cpu) {
     ask(telling, passage->time_ns, cpu);
     tell(telling, passage->time_ns, EVENT_BUSY, telling->pool, 0, 0);
     tell(telling, passage->time_ns, EVENT_TASK_START, passage->task, cpu, 0);
+    telling->idle = false;
     telling->task = passage->task;
     telling->body = passage->body;
     telling->outcome = TASK_RETURNED;
@@ -173,6 +176,44 @@ static bool is_of_body(struct telling *telling, const struct event *event) {
     return true;
 }
 
+// What a worker of a stage's pool does as one, but its loop: it begins, and leaves or waits when that is over.
+static bool is_of_worker(struct telling *telling, const struct event *event) {
+    switch (event->kind) {
+    case EVENT_WORKER_BEGIN:
+        telling->works = true;
+        return false;
+    case EVENT_IDLE:
+        if (telling->idle) return true;
+        telling->idle = true;
+        return false;
+    case EVENT_BUSY:
+        return true;
+    default:
+        return false;
+    }
+}
+
+// The loop that a worker of a stage's pool runs is no task, and the pool is not shut down: it ends with what is put
+// last.
+static bool is_of_loop(struct telling *telling, const struct event *event) {
+    switch (event->kind) {
+    case EVENT_TASK_CREATED:
+    case EVENT_SPAWN_BEGIN:
+    case EVENT_SPAWN_END:
+    case EVENT_RESULT:
+    case EVENT_TASK_START:
+        return takers_is_loop(telling->takers, event->operand[0]);
+    case EVENT_TASK_END:
+        if (!takers_is_loop(telling->takers, event->operand[0])) return false;
+        end_task(telling, event->time, event->operand[1]);
+        return true;
+    case EVENT_POOL_SHUTDOWN:
+        return takers_is_pool(telling->takers, (uint32_t)event->operand[0]);
+    default:
+        return telling->pool && is_of_worker(telling, event);
+    }
+}
+
 static void tell_event(struct telling *telling, const struct event *event) {
     const struct takers *takers = telling->takers;
     const uint32_t queue = takers_queue(takers, event);
@@ -180,11 +221,12 @@ static void tell_event(struct telling *telling, const struct event *event) {
     if (queue != UINT32_MAX && !told_anew && event->kind != EVENT_GIVEN_UP) telling->passage++;
     if (event->kind == EVENT_THREAD_END && telling->works) {
         end_task(telling, event->time, event->operand[1]);
-        tell(telling, event->time, EVENT_RETIRE, telling->pool, 0, 0);
+        if (!takers->queues[takers->serves[telling->stream]].runs_in)
+            tell(telling, event->time, EVENT_RETIRE, telling->pool, 0, 0);
     }
     if (told_anew)
         tell_of_queue(telling, queue, event);
-    else if (!is_of_body(telling, event))
+    else if (!is_of_body(telling, event) && !is_of_loop(telling, event))
         telling->events[telling->count++] = *event;
     telling->limits = event->kind == EVENT_LIMIT;
     if (event_has_cpu(event->kind)) telling->measured = (struct boundary){event->time, event->operand[1]};
@@ -205,7 +247,8 @@ static bool tell_stream(struct telling *telling, const struct trace *trace, uint
     struct event events[AT_ONCE - 1];
     telling->thread = trace->streams[stream].id;
     telling->pool = serves == UINT32_MAX ? 0 : telling->takers->queues[serves].pool;
-    telling->works = telling->limits = false;
+    telling->stream = stream;
+    telling->works = telling->idle = telling->limits = false;
     telling->task = telling->body = 0;
     telling->measured = (struct boundary){0, 0};
     telling->next = (struct boundary){1, 0};

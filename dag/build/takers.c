@@ -26,13 +26,27 @@ static bool list_queues(struct takers *takers) {
     for (size_t i = 0; i < trace->resource_count; i++) takers->queue_count += is_in_order(trace, &trace->resources[i]);
     takers->queues = calloc((size_t)takers->queue_count + 1, sizeof *takers->queues);
     takers->serves = malloc(((size_t)trace->stream_count + 1) * sizeof *takers->serves);
-    if (!takers->queues || !takers->serves) return false;
+    takers->given = calloc((size_t)trace->pool_count + 1, sizeof *takers->given);
+    takers->workers = calloc((size_t)trace->pool_count + 1, sizeof *takers->workers);
+    if (!takers->queues || !takers->serves || !takers->given || !takers->workers) return false;
     uint32_t count = 0;
     for (size_t i = 0; i < trace->resource_count; i++) {
         if (is_in_order(trace, &trace->resources[i])) takers->queues[count++].id = trace->resources[i].id;
     }
     for (uint32_t s = 0; s < trace->stream_count; s++) takers->serves[s] = UINT32_MAX;
     return true;
+}
+
+bool takers_is_loop(const struct takers *takers, uint64_t task) {
+    const uint32_t queue = takers->loops.count ? idmap_get(&takers->loops, task) : IDMAP_NONE;
+    return queue != IDMAP_NONE && takers->queues[queue].pool;
+}
+
+bool takers_is_pool(const struct takers *takers, uint32_t pool) {
+    for (uint32_t q = 0; q < takers->queue_count; q++) {
+        if (takers->queues[q].pool == pool) return true;
+    }
+    return false;
 }
 
 uint32_t takers_queue(const struct takers *takers, const struct event *event) {
@@ -51,13 +65,15 @@ uint32_t takers_queue(const struct takers *takers, const struct event *event) {
 // ---- What a thread does --------------------------------------------------------------------------------------------
 
 struct served {
-    uint32_t queue, takes, puts;
+    uint32_t queue, asks, takes, puts; // asks: waits and takes
 };
 
 // A stream, as it is read.
 struct looking {
     struct takers *takers;
-    uint32_t stream, bodies, brackets; // open: tasks in the thread's run, hand-overs
+    uint32_t stream, bodies, brackets; // open: tasks in the thread's loop, hand-overs
+    uint32_t pool;                     // that the thread works for, 0 none
+    uint64_t loop;                     // task that it runs for it, 0 none yet
     uint32_t take;                     // its last, index into passages; UINT32_MAX: none since it asked
     bool runs;                         // it is a thread of the program's own
     bool others;                       // ... that works for others, or acts where it is in no task
@@ -78,6 +94,11 @@ static bool others_see(unsigned kind) {
     default:
         return false;
     }
+}
+
+// How many bodies are open in the thread's loop itself.
+static uint32_t in_loop(const struct looking *looking) {
+    return looking->pool ? 1 : 0;
 }
 
 static struct served *served_by(struct looking *looking, uint32_t queue) {
@@ -105,15 +126,16 @@ static bool add_passage(struct takers *takers, struct passage passage) {
 static void count_passage(struct looking *looking, uint32_t queue, enum passage_kind kind) {
     struct taken_queue *of = &looking->takers->queues[queue];
     struct served *served = served_by(looking, queue);
-    if (!served || (kind == PASSAGE_TAKE && (looking->bodies || looking->brackets))) {
+    const bool aside = looking->bodies != in_loop(looking) || looking->brackets;
+    if (!served || (kind != PASSAGE_PUT && aside)) {
         of->foreign = true;
-    } else if (kind == PASSAGE_TAKE) {
-        of->takes++;
-        served->takes++;
-    } else if (kind == PASSAGE_PUT) {
-        of->puts++;
-        served->puts++;
+        return;
     }
+    served->asks += kind != PASSAGE_PUT;
+    served->takes += kind == PASSAGE_TAKE;
+    served->puts += kind == PASSAGE_PUT;
+    of->takes += kind == PASSAGE_TAKE;
+    of->puts += kind == PASSAGE_PUT;
 }
 
 static bool look_at_queue(struct looking *looking, uint32_t queue, const struct event *event) {
@@ -136,9 +158,14 @@ static bool look_at_queue(struct looking *looking, uint32_t queue, const struct 
         (struct passage){.time_ns = event->time, .stream = looking->stream, .queue = queue, .kind = (uint8_t)kind});
 }
 
+// A worker's first task may be a loop that takes; with a second one, it is not its whole life.
 static void look_at_body(struct looking *looking, uint64_t id) {
+    if (looking->pool && looking->bodies == 0) {
+        looking->others |= looking->loop != 0;
+        looking->loop = id;
+    }
     struct passage *take = looking->take == UINT32_MAX ? NULL : &looking->takers->passages[looking->take];
-    if (looking->bodies++ == 0 && take && !take->body) take->body = id;
+    if (looking->bodies++ == in_loop(looking) && take && !take->body) take->body = id;
 }
 
 static void look_at_thread(struct looking *looking, const struct event *event) {
@@ -164,8 +191,12 @@ static void look_at_thread(struct looking *looking, const struct event *event) {
     case EVENT_SPAWN_END:
         if (looking->brackets) looking->brackets--;
         break;
-    case EVENT_MAIN_BEGIN:
     case EVENT_WORKER_BEGIN:
+        looking->others |= looking->pool != 0 || looking->bodies != 0;
+        looking->pool = (uint32_t)event->operand[0];
+        looking->takers->workers[looking->pool]++;
+        break;
+    case EVENT_MAIN_BEGIN:
     case EVENT_MOUNT:
         looking->others = true;
         break;
@@ -194,42 +225,70 @@ static uint64_t highest_id(const struct event *event, uint64_t highest) {
     }
 }
 
-static bool submit(struct takers *takers, uint64_t id) {
-    return idmap_get(&takers->submitted, id) != IDMAP_NONE || idmap_add(&takers->submitted, id, 0);
+static bool remember(struct idmap *ids, uint64_t id) {
+    return idmap_get(ids, id) != IDMAP_NONE || idmap_add(ids, id, 0);
+}
+
+// What becomes of tasks that executors have.
+static bool look_at_task(struct takers *takers, const struct event *event) {
+    const uint64_t id = event->operand[0];
+    switch (event->kind) {
+    case EVENT_SPAWN_BEGIN:
+        takers->given[event->operand[2]]++;
+        return remember(&takers->submitted, id);
+    case EVENT_TAKEN:
+        return remember(&takers->asked, id);
+    case EVENT_WAIT_BEGIN:
+        return wait_for_of(event->operand[2]) != WAIT_FOR_TASK || !id || remember(&takers->asked, id);
+    default:
+        return true;
+    }
 }
 
 static bool look_at_event(struct looking *looking, const struct event *event) {
     struct takers *takers = looking->takers;
     takers->highest = highest_id(event, takers->highest);
-    if (event->kind == EVENT_SPAWN_BEGIN && !submit(takers, event->operand[0])) return false;
+    if (!look_at_task(takers, event)) return false;
     look_at_thread(looking, event);
     const uint32_t queue = takers_queue(takers, event);
     if (queue != UINT32_MAX && !look_at_queue(looking, queue, event)) return false;
     const bool puts = queue != UINT32_MAX && event->kind == EVENT_RELEASED;
-    if (looking->idle && (puts || others_see(event->kind))) looking->others = true;
+    const bool ends_loop = event->kind == EVENT_RESULT && looking->loop && event->operand[0] == looking->loop;
+    if (looking->idle && !ends_loop && (puts || others_see(event->kind))) looking->others = true;
     return true;
 }
 
-// The thread serves the queue from which it takes most.
-static void settle(struct looking *looking) {
-    const struct trace_thread *thread = &looking->takers->trace->streams[looking->stream].thread;
-    const bool may_serve = looking->runs && !looking->others && !(thread->flags & (THREAD_SYSTEM | THREAD_VIRTUAL));
+static bool may_serve(const struct looking *looking) {
+    const struct trace *trace = looking->takers->trace;
+    const char *kind = looking->pool ? trace->pools[looking->pool].kind : NULL;
+    const bool in_pool = kind && strstr(kind, "ThreadPoolExecutor") && !strstr(kind, "Scheduled") && looking->loop;
+    const bool counts = !(trace->streams[looking->stream].thread.flags & (THREAD_SYSTEM | THREAD_VIRTUAL));
+    return looking->runs && !looking->others && counts && (!looking->pool || in_pool);
+}
+
+// The thread serves the queue from which it takes most. false: no memory.
+static bool settle(struct looking *looking) {
+    const bool serves = may_serve(looking);
     const struct served *most = NULL;
     for (uint32_t i = 0; i < looking->served_count; i++) {
         const struct served *served = &looking->served[i];
-        if (served->takes == 0) continue;
+        if (served->asks == 0) continue;
         struct taken_queue *queue = &looking->takers->queues[served->queue];
-        queue->foreign |= !may_serve;
+        queue->foreign |= !serves || (queue->takers && queue->runs_in != looking->pool);
+        queue->runs_in = looking->pool;
         queue->takers++;
+        queue->busy += served->takes > 0;
         queue->stream = looking->stream;
         queue->returns += served->puts;
         if (!most || served->takes > most->takes) most = served;
     }
     for (uint32_t i = 0; i < looking->served_count; i++) {
-        if (looking->served[i].takes && &looking->served[i] != most)
+        if (looking->served[i].asks && &looking->served[i] != most)
             looking->takers->queues[looking->served[i].queue].foreign = true;
     }
-    if (most && may_serve) looking->takers->serves[looking->stream] = most->queue;
+    if (!most || !serves) return true;
+    looking->takers->serves[looking->stream] = most->queue;
+    return !looking->pool || idmap_add(&looking->takers->loops, looking->loop, most->queue);
 }
 
 static bool look_at_stream(struct takers *takers, uint32_t stream, struct error *error) {
@@ -242,7 +301,7 @@ static bool look_at_stream(struct takers *takers, uint32_t stream, struct error 
             if (!look_at_event(&looking, &events[i])) return error_set(error, STATUS_FAILED, "no memory for queues");
         }
     }
-    settle(&looking);
+    if (!settle(&looking)) return error_set(error, STATUS_FAILED, "no memory for queues");
     return error->status == STATUS_OK;
 }
 
@@ -276,7 +335,7 @@ static bool name_task(struct takers *takers, struct passage *take) {
     const bool its_own = take->body && idmap_get(&takers->submitted, take->body) == IDMAP_NONE;
     if (!its_own) take->body = 0;
     take->task = its_own ? take->body : ++takers->highest;
-    return !its_own || submit(takers, take->body);
+    return !its_own || remember(&takers->submitted, take->body);
 }
 
 // Returns how many takes got what nobody was seen to put; UINT32_MAX: no memory.
@@ -301,18 +360,35 @@ static uint32_t match(struct takers *takers, struct passage **passages, uint32_t
     return unknown;
 }
 
-static bool is_stage(const struct taken_queue *queue) {
-    return !queue->foreign && queue->takers && queue->takes >= TAKES_EACH * queue->takers &&
-           queue->returns * RETURNS_OF < queue->takes;
+// Whether the pool has nothing to do but these loops.
+static bool has_loops_alone(const struct takers *takers, const struct taken_queue *queue) {
+    const uint32_t pool = queue->runs_in;
+    return !pool || (takers->given[pool] == queue->takers && takers->workers[pool] == queue->takers);
+}
+
+static bool is_stage(const struct takers *takers, const struct taken_queue *queue) {
+    return !queue->foreign && queue->busy && queue->takes >= TAKES_EACH * queue->busy &&
+           queue->returns * RETURNS_OF < queue->takes && has_loops_alone(takers, queue);
 }
 
 // A queue that most of what is taken was not seen to be put into is left as it is.
 static bool match_queue(struct takers *takers, struct passage **passages, uint32_t count) {
     struct taken_queue *queue = &takers->queues[passages[0]->queue];
-    if (!is_stage(queue)) return true;
+    if (!is_stage(takers, queue)) return true;
     const uint32_t unknown = match(takers, passages, count);
-    if ((uint64_t)unknown * UNKNOWN_OF < queue->takes) queue->pool = takers->trace->pool_count + takers->stages++;
-    return unknown != UINT32_MAX;
+    if ((uint64_t)unknown * UNKNOWN_OF >= queue->takes) return unknown != UINT32_MAX;
+    queue->pool = queue->runs_in ? queue->runs_in : takers->trace->pool_count + takers->added++;
+    takers->stages++;
+    return true;
+}
+
+// A loop whose result is asked for is a task of its own.
+static void leave_asked(struct takers *takers) {
+    for (size_t i = 0; i < takers->loops.capacity; i++) {
+        const struct idmap_slot *loop = &takers->loops.slots[i];
+        if (loop->value != IDMAP_NONE && idmap_get(&takers->asked, loop->key) != IDMAP_NONE)
+            takers->queues[loop->value].foreign = true;
+    }
 }
 
 static bool match_all(struct takers *takers) {
@@ -350,6 +426,7 @@ bool takers_find(const struct trace *trace, struct takers *takers, struct error 
         if (!look_at_stream(takers, s, error)) return false;
     }
     name_tables(takers);
+    leave_asked(takers);
     return match_all(takers) || error_set(error, STATUS_FAILED, "no memory for queues");
 }
 
@@ -357,5 +434,9 @@ void takers_destroy(struct takers *takers) {
     free(takers->queues);
     free(takers->passages);
     free(takers->serves);
+    free(takers->given);
+    free(takers->workers);
+    idmap_destroy(&takers->asked);
+    idmap_destroy(&takers->loops);
     idmap_destroy(&takers->submitted);
 }

@@ -206,6 +206,73 @@ static void a_runnable_that_is_taken_is_the_task(void **state) {
     end(&f);
 }
 
+// A pool's worker that runs a loop from 310 on, which takes all and ends at 3,000. `pool`: the pool's id.
+static struct fixture begin_loop(uint32_t *pool) {
+    enum { LOOP = 250 };
+    struct fixture f = {.tb = tb_new()};
+    f.site = tb_site(f.tb, "Main", "run", 12);
+    *pool = tb_pool(f.tb, "pool-1", 1);
+    tb_thread(f.tb, MAIN, "main", 0);
+    tb_thread(f.tb, TAKER, "pool-1-thread-1", 0);
+    tb_resource(f.tb, QUEUE, RESOURCE_QUEUE, -1, 0);
+    tb_resource_is(f.tb, QUEUE, "Main.orders", tb_class(f.tb, "java.util.concurrent.LinkedBlockingQueue"));
+    tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, 100, 1);
+    tb_event(f.tb, MAIN, 90, EVENT_SPAWN_BEGIN, LOOP, f.site, *pool);
+    tb_event(f.tb, MAIN, 100, EVENT_SPAWN_BEGIN, RUN, f.site, 0);
+    tb_event(f.tb, MAIN, 110, EVENT_SPAWN_END, RUN);
+    tb_event(f.tb, MAIN, 120, EVENT_SPAWN_END, LOOP);
+    tb_event(f.tb, MAIN, 130, EVENT_POOL_SHUTDOWN, *pool);
+    for (uint64_t i = 0; i < ELEMENTS; i++) tb_event(f.tb, MAIN, 1000 + 100 * i, EVENT_RELEASED, QUEUE, one(&f));
+    tb_event(f.tb, TAKER, 200, EVENT_THREAD_START, RUN, 10);
+    tb_event(f.tb, TAKER, 210, EVENT_WORKER_BEGIN, *pool);
+    tb_event(f.tb, TAKER, 220, EVENT_TASK_START, LOOP, 12);
+    take_all(&f);
+    tb_event(f.tb, TAKER, 2990, EVENT_RESULT, LOOP);
+    tb_event(f.tb, TAKER, 3000, EVENT_TASK_END, LOOP, 600);
+    tb_event(f.tb, TAKER, 3010, EVENT_IDLE, *pool);
+    tb_event(f.tb, TAKER, 3020, EVENT_RETIRE, *pool);
+    ends_at(&f, 3030, 630);
+    return f;
+}
+
+// What takes in a loop may be given to a pool that does nothing else: that is the stage then, and what it is given last
+// ends it, not its shutdown.
+static void a_pool_of_loops_is_a_stage(void **state) {
+    (void)state;
+    uint32_t pool;
+    struct fixture f = begin_loop(&pool);
+    build(&f);
+    assert_int_equal(f.dag->trace->pool_count, f.trace->pool_count);
+    assert_true(f.dag->pools[pool].is_stage);
+    assert_int_equal(f.dag->pools[pool].discipline, DISCIPLINE_FIFO);
+    assert_string_equal(f.dag->trace->pools[pool].name, "pool-1");
+    assert_int_equal(tasks_of(f.dag, pool), ELEMENTS);
+    assert_int_equal(f.dag->task_count, ELEMENTS + 1); // main's
+    assert_int_equal(f.dag->trace->events_of_kind[EVENT_POOL_SHUTDOWN], 0);
+    end(&f);
+}
+
+static void a_pool_that_has_something_else_to_do_is_none(void **state) {
+    (void)state;
+    uint32_t pool;
+    struct fixture f = begin_loop(&pool);
+    tb_event(f.tb, MAIN, 4000, EVENT_SPAWN_BEGIN, 260, f.site, pool);
+    tb_event(f.tb, MAIN, 4010, EVENT_SPAWN_END, 260);
+    build(&f);
+    assert_false(f.dag->pools[pool].is_stage);
+    end(&f);
+}
+
+static void a_loop_whose_result_is_asked_for_is_a_task(void **state) {
+    (void)state;
+    uint32_t pool;
+    struct fixture f = begin_loop(&pool);
+    tb_event(f.tb, MAIN, 4000, EVENT_TAKEN, 250);
+    build(&f);
+    assert_false(f.dag->pools[pool].is_stage);
+    end(&f);
+}
+
 // ---- what is no stage ----------------------------------------------------------------------------------------------
 
 static void what_main_takes_is_its_own(void **state) {
@@ -266,6 +333,37 @@ static void a_virtual_thread_serves_nothing(void **state) {
     end(&f);
 }
 
+// It gets nothing, and so what it waits for is not its work.
+static void what_main_waits_for_in_vain_is_no_stage(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    take_all(&f);
+    ends_at(&f, 3010, 630);
+    tb_event(f.tb, MAIN, 5000, EVENT_ACQUIRE_BEGIN, QUEUE, 700, one(&f));
+    tb_event(f.tb, MAIN, 5100, EVENT_GIVEN_UP, QUEUE, 710, GIVEN_UP_TIME);
+    build(&f);
+    assert_false(has_stage(&f));
+    end(&f);
+}
+
+// A thread that never gets anything is one of the stage's all the same.
+static void who_gets_nothing_serves_too(void **state) {
+    enum { IDLER = 3, IDLES = 201 };
+    (void)state;
+    struct fixture f = begin();
+    take_all(&f);
+    ends_at(&f, 3010, 630);
+    tb_thread(f.tb, IDLER, "pricer-2", 0);
+    tb_event(f.tb, IDLER, 200, EVENT_THREAD_START, IDLES, 10);
+    tb_event(f.tb, IDLER, 310, EVENT_ACQUIRE_BEGIN, QUEUE, 20, one(&f));
+    tb_event(f.tb, IDLER, 3100, EVENT_GIVEN_UP, QUEUE, 30, GIVEN_UP_INTERRUPTED);
+    tb_event(f.tb, IDLER, 3110, EVENT_THREAD_END, IDLES, 40);
+    build(&f);
+    assert_int_equal(f.dag->pools[1].core, 2);
+    assert_int_equal(tasks_of(f.dag, 1), ELEMENTS);
+    end(&f);
+}
+
 static void a_queue_of_another_order_is_no_stage(void **state) {
     (void)state;
     struct fixture f = begin_of("java.util.concurrent.PriorityBlockingQueue", NULL);
@@ -321,11 +419,16 @@ int main(void) {
         cmocka_unit_test(takes_that_get_nothing_are_no_tasks),
         cmocka_unit_test(what_went_unseen_shifts_nothing_behind_a_wait),
         cmocka_unit_test(a_runnable_that_is_taken_is_the_task),
+        cmocka_unit_test(a_pool_of_loops_is_a_stage),
+        cmocka_unit_test(a_pool_that_has_something_else_to_do_is_none),
+        cmocka_unit_test(a_loop_whose_result_is_asked_for_is_a_task),
         cmocka_unit_test(what_main_takes_is_its_own),
         cmocka_unit_test(what_takers_put_back_goes_round),
         cmocka_unit_test(a_thread_that_takes_once_serves_nothing),
         cmocka_unit_test(a_thread_that_acts_first_serves_nothing),
         cmocka_unit_test(a_virtual_thread_serves_nothing),
+        cmocka_unit_test(what_main_waits_for_in_vain_is_no_stage),
+        cmocka_unit_test(who_gets_nothing_serves_too),
         cmocka_unit_test(a_queue_of_another_order_is_no_stage),
         cmocka_unit_test(the_other_queue_stays_what_it_was),
         cmocka_unit_test(what_is_told_anew_is_told_once),
