@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOBODY = -1, SERVED_MOST = 8, TAKES_EACH = 3, RETURNS_OF = 10, UNKNOWN_OF = 10 };
+enum { NOBODY = -1, SERVED_MOST = 8, TAKES_EACH = 3, RETURNS_OF = 10, UNKNOWN_OF = 10, LOOKS_IN = 2 };
 
 // Clocks of two cores may differ by so much: a put may seem later than its take.
 static const uint64_t SKEW_NS = 50000;
@@ -318,7 +318,9 @@ static int by_queue_and_time(const void *a, const void *b) {
 // Passages of one queue, in order of time.
 struct matching {
     struct passage **passages;
-    uint32_t count, put; // `put`: the oldest whose element was not taken yet; count: none
+    uint32_t count, put;     // `put`: the oldest whose element was not taken yet; count: none
+    uint32_t waits, emptied; // how often a thread waited; took the last element
+    uint32_t unknown;        // takes that got what nobody was seen to put
 };
 
 static void next_put(struct matching *matching, uint32_t from) {
@@ -338,26 +340,41 @@ static bool name_task(struct takers *takers, struct passage *take) {
     return !its_own || remember(&takers->submitted, take->body);
 }
 
-// Returns how many takes got what nobody was seen to put; UINT32_MAX: no memory.
-static uint32_t match(struct takers *takers, struct passage **passages, uint32_t count) {
-    struct matching matching = {passages, count, 0};
-    uint32_t unknown = 0;
-    next_put(&matching, 0);
-    for (uint32_t i = 0; i < count; i++) {
-        struct passage *passage = passages[i];
-        if (passage->kind == PASSAGE_WAIT) { // the queue was empty: what was put by then was taken unseen
-            while (passage->time_ns > SKEW_NS && was_put_by(&matching, passage->time_ns - SKEW_NS))
-                next_put(&matching, matching.put + 1);
-        } else if (passage->kind == PASSAGE_TAKE) {
-            if (!name_task(takers, passage)) return UINT32_MAX;
-            const bool known = was_put_by(&matching, passage->time_ns + SKEW_NS);
-            unknown += !known;
-            if (!known) continue;
-            passages[matching.put]->task = passage->task;
-            next_put(&matching, matching.put + 1);
-        }
+static bool match_take(struct takers *takers, struct matching *matching, struct passage *take) {
+    if (!name_task(takers, take)) return false;
+    if (!was_put_by(matching, take->time_ns + SKEW_NS)) {
+        matching->unknown++;
+        return true;
     }
-    return unknown;
+    matching->passages[matching->put]->task = take->task;
+    next_put(matching, matching->put + 1);
+    matching->emptied += !was_put_by(matching, take->time_ns);
+    return true;
+}
+
+// The queue was empty: what was put by then, and is not taken, was taken unseen.
+static void match_wait(struct matching *matching, uint64_t time_ns) {
+    matching->waits++;
+    while (time_ns > SKEW_NS && was_put_by(matching, time_ns - SKEW_NS)) next_put(matching, matching->put + 1);
+}
+
+// false: no memory.
+static bool match(struct takers *takers, struct matching *matching) {
+    bool ok = true;
+    next_put(matching, 0);
+    for (uint32_t i = 0; ok && i < matching->count; i++) {
+        struct passage *passage = matching->passages[i];
+        if (passage->kind == PASSAGE_WAIT)
+            match_wait(matching, passage->time_ns);
+        else if (passage->kind == PASSAGE_TAKE)
+            ok = match_take(takers, matching, passage);
+    }
+    return ok;
+}
+
+// Threads that find the queue empty, and never wait for what comes next, have something else to do between two looks.
+static bool only_look_in(const struct matching *matching, const struct taken_queue *queue) {
+    return matching->waits == 0 && matching->emptied > queue->busy + LOOKS_IN;
 }
 
 // Whether the pool has nothing to do but these loops.
@@ -371,12 +388,13 @@ static bool is_stage(const struct takers *takers, const struct taken_queue *queu
            queue->returns * RETURNS_OF < queue->takes && has_loops_alone(takers, queue);
 }
 
-// A queue that most of what is taken was not seen to be put into is left as it is.
+// A queue that much of what is taken was not seen to be put into is left as it is.
 static bool match_queue(struct takers *takers, struct passage **passages, uint32_t count) {
     struct taken_queue *queue = &takers->queues[passages[0]->queue];
+    struct matching matching = {.passages = passages, .count = count};
     if (!is_stage(takers, queue)) return true;
-    const uint32_t unknown = match(takers, passages, count);
-    if ((uint64_t)unknown * UNKNOWN_OF >= queue->takes) return unknown != UINT32_MAX;
+    if (!match(takers, &matching)) return false;
+    if ((uint64_t)matching.unknown * UNKNOWN_OF >= queue->takes || only_look_in(&matching, queue)) return true;
     queue->pool = queue->runs_in ? queue->runs_in : takers->trace->pool_count + takers->added++;
     takers->stages++;
     return true;

@@ -299,6 +299,28 @@ static void what_takers_put_back_goes_round(void **state) {
     end(&f);
 }
 
+// It has something else to do: it finds the queue empty again and again, and never waits there.
+static void a_thread_that_looks_in_serves_nothing(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    for (uint64_t i = 0; i < ELEMENTS; i++) tb_event(f.tb, TAKER, 1050 + 100 * i, EVENT_HELD, QUEUE, one(&f));
+    ends_at(&f, 4000, 630);
+    build(&f);
+    assert_false(has_stage(&f));
+    end(&f);
+}
+
+// What is there from the beginning is all that there is to do.
+static void a_full_queue_is_emptied_without_a_wait(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    for (uint64_t i = 0; i < ELEMENTS; i++) tb_event(f.tb, TAKER, 2000 + 100 * i, EVENT_HELD, QUEUE, one(&f));
+    ends_at(&f, 4000, 630);
+    build(&f);
+    assert_int_equal(tasks_of(f.dag, 1), ELEMENTS);
+    end(&f);
+}
+
 static void a_thread_that_takes_once_serves_nothing(void **state) {
     (void)state;
     struct fixture f = begin();
@@ -424,6 +446,8 @@ int main(void) {
         cmocka_unit_test(a_loop_whose_result_is_asked_for_is_a_task),
         cmocka_unit_test(what_main_takes_is_its_own),
         cmocka_unit_test(what_takers_put_back_goes_round),
+        cmocka_unit_test(a_thread_that_looks_in_serves_nothing),
+        cmocka_unit_test(a_full_queue_is_emptied_without_a_wait),
         cmocka_unit_test(a_thread_that_takes_once_serves_nothing),
         cmocka_unit_test(a_thread_that_acts_first_serves_nothing),
         cmocka_unit_test(a_virtual_thread_serves_nothing),
