@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/build/takers.h"
 
+#include "dag/dag.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -319,6 +321,7 @@ static int by_queue_and_time(const void *a, const void *b) {
 struct matching {
     struct passage **passages;
     uint32_t count, put;     // `put`: the oldest whose element was not taken yet; count: none
+    uint32_t before;         // elements that lay there before the first event, and are not taken yet
     uint32_t waits, emptied; // how often a thread waited; took the last element
     uint32_t unknown;        // takes that got what nobody was seen to put
 };
@@ -340,8 +343,23 @@ static bool name_task(struct takers *takers, struct passage *take) {
     return !its_own || remember(&takers->submitted, take->body);
 }
 
+// As many as were taken and not put by the time that the queue is known to be empty, since somebody waits; or, if
+// nobody does, at any time.
+static uint32_t count_before(const struct matching *matching) {
+    int64_t missing = 0, most = 0;
+    for (uint32_t i = 0; i < matching->count && matching->passages[i]->kind != PASSAGE_WAIT; i++) {
+        missing += matching->passages[i]->kind == PASSAGE_TAKE ? 1 : -1;
+        if (missing > most) most = missing;
+    }
+    return (uint32_t)most;
+}
+
 static bool match_take(struct takers *takers, struct matching *matching, struct passage *take) {
     if (!name_task(takers, take)) return false;
+    if (matching->before) {
+        matching->before--;
+        return true;
+    }
     if (!was_put_by(matching, take->time_ns + SKEW_NS)) {
         matching->unknown++;
         return true;
@@ -361,6 +379,7 @@ static void match_wait(struct matching *matching, uint64_t time_ns) {
 // false: no memory.
 static bool match(struct takers *takers, struct matching *matching) {
     bool ok = true;
+    matching->before = takers->began_late ? count_before(matching) : 0;
     next_put(matching, 0);
     for (uint32_t i = 0; ok && i < matching->count; i++) {
         struct passage *passage = matching->passages[i];
@@ -437,7 +456,7 @@ static void name_tables(struct takers *takers) {
 }
 
 bool takers_find(const struct trace *trace, struct takers *takers, struct error *error) {
-    *takers = (struct takers){.trace = trace};
+    *takers = (struct takers){.trace = trace, .began_late = dag_ran_before(trace)};
     if (!list_queues(takers)) return error_set(error, STATUS_FAILED, "no memory for queues");
     if (takers->queue_count == 0) return true;
     for (uint32_t s = 0; s < trace->stream_count; s++) {

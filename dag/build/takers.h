@@ -46,6 +46,7 @@ struct taken_queue {
 // Release with takers_destroy, whatever takers_find returned.
 struct takers {
     const struct trace *trace;
+    bool began_late; // the program ran before the recording, or the part of it, did: elements may have lain in queues
     struct taken_queue *queues; // in rising order of id
     uint32_t queue_count;
     struct passage *passages; // stream by stream, in order

@@ -182,6 +182,29 @@ static void what_went_unseen_shifts_nothing_behind_a_wait(void **state) {
     end(&f);
 }
 
+// Attached, or in a part of a recording: two more come out than were put when the queue is empty for the first time.
+static void what_lay_there_before_comes_out_first(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    tb_running(f.tb, RUN);
+    for (uint64_t i = 0; i < ELEMENTS + 2; i++) tb_event(f.tb, TAKER, 2000 + 300 * i, EVENT_HELD, QUEUE, one(&f));
+    tb_event(f.tb, TAKER, 5000, EVENT_ACQUIRE_BEGIN, QUEUE, 600, one(&f));
+    ends_at(&f, 9000, 640);
+    build(&f);
+    assert_int_equal(tasks_of(f.dag, 1), ELEMENTS + 2);
+    assert_int_equal(f.dag->pools[1].discipline, DISCIPLINE_FIFO);
+    for (uint32_t t = 0; t < f.dag->task_count; t++) {
+        const struct dag_task *task = &f.dag->tasks[t];
+        if (task->pool != 1) continue;
+        const int64_t number = (f.dag->vertices.time_ns[task->start] - 2000) / 300;
+        if (number < 2)
+            assert_int_equal(task->spawn_begin, DAG_NONE);
+        else
+            assert_int_equal(f.dag->vertices.time_ns[task->spawn_begin], 1000 + 100 * (number - 2));
+    }
+    end(&f);
+}
+
 // A home-made pool: what is taken is a Runnable with an id of its own, which is the task, with its class and outcome.
 static void a_runnable_that_is_taken_is_the_task(void **state) {
     (void)state;
@@ -440,6 +463,7 @@ int main(void) {
         cmocka_unit_test(what_is_not_measured_is_shared_out_by_time),
         cmocka_unit_test(takes_that_get_nothing_are_no_tasks),
         cmocka_unit_test(what_went_unseen_shifts_nothing_behind_a_wait),
+        cmocka_unit_test(what_lay_there_before_comes_out_first),
         cmocka_unit_test(a_runnable_that_is_taken_is_the_task),
         cmocka_unit_test(a_pool_of_loops_is_a_stage),
         cmocka_unit_test(a_pool_that_has_something_else_to_do_is_none),
