@@ -255,7 +255,7 @@ bool find_end_of_load(struct builder *builder); // once no effect precedes its c
 
 bool find_shutdown(struct builder *builder); // likewise: what the JVM starts as it ends awaits the program's end
 
-bool find_woken(struct builder *builder);   // once it is known what threads computed: who wakes whom to stop it
+bool find_woken(struct builder *builder); // once it is known what threads computed: which thread wakes which to stop it
 bool find_answers(struct builder *builder); // likewise
 
 bool lay_vertices(struct builder *builder);

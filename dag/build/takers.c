@@ -323,7 +323,7 @@ struct matching {
     uint32_t count, put;     // `put`: the oldest whose element was not taken yet; count: none
     uint32_t before;         // elements that lay there before the first event, and are not taken yet
     uint32_t waits, emptied; // how often a thread waited; took the last element
-    uint32_t unknown;        // takes that got what nobody was seen to put
+    uint32_t unknown;        // takes whose put is not on record
 };
 
 static void next_put(struct matching *matching, uint32_t from) {
@@ -343,8 +343,8 @@ static bool name_task(struct takers *takers, struct passage *take) {
     return !its_own || remember(&takers->submitted, take->body);
 }
 
-// As many as were taken and not put by the time that the queue is known to be empty, since somebody waits; or, if
-// nobody does, at any time.
+// So many more were taken than put by the first wait, at which the queue is empty; without a wait, the most at any
+// time.
 static uint32_t count_before(const struct matching *matching) {
     int64_t missing = 0, most = 0;
     for (uint32_t i = 0; i < matching->count && matching->passages[i]->kind != PASSAGE_WAIT; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which queues of java.util.concurrent are stages of a pipeline: those from which threads of the program's own take in
-// a loop, and nobody else does. Elements come out in the order in which they were put in, so which put brought what a
-// thread took is told by counting.
+// a loop, and no other thread does. Elements come out in the order in which they were put in, so which put brought what
+// a thread took is told by counting.
 //
 // The loop may be what a ThreadPoolExecutor was given: a pool whose workers each run one such loop, all from one queue,
 // and that was given nothing else, is the stage; the loops are none of its tasks. Not where the result of one is asked

@@ -116,7 +116,7 @@ static void find_wakers(const struct dag *dag, struct last_part *parts, uint32_t
 
 bool find_woken(struct builder *builder) {
     struct dag *dag = builder->dag;
-    if (!dag->vertices.compute_ns) return true; // nothing says who slept
+    if (!dag->vertices.compute_ns) return true; // nothing says which thread slept
     struct last_part *parts = malloc(((size_t)dag->thread_count + 1) * sizeof *parts);
     uint32_t count = 0;
     if (!parts) return no_memory(builder);
