@@ -56,7 +56,7 @@ enum vertex_rule {
     RULE_MAX,   // max(T(p), T(c)): barriers
     RULE_GRANT, // as RULE_RUN in model `dag`; in the others settled anew, in order of time, by what the resource has
                 // left (dag/simulate/simulate.h, Resources)
-    RULE_WOKEN, // as RULE_WAKE: a sleep that no event tells of, and who ended it (dag/build/woken.c)
+    RULE_WOKEN, // as RULE_WAKE: a sleep that no event tells of, and its end by another thread (dag/build/woken.c)
 };
 // The first vertex of a thread that has another rule counts as its own predecessor at its recorded time.
 

@@ -158,7 +158,7 @@ static bool keep_plans(struct search *search, const struct combination *kept, si
 // Plans are shortened among combinations that were evaluated, by the search for them and since.
 struct tried {
     struct combination combination;
-    bool ahead; // nobody has asked for it yet, so that it does not count
+    bool ahead; // it was not asked for yet, and so does not count
 };
 
 struct shortening {
@@ -230,7 +230,7 @@ static void tell_alike(struct combination *combination, const struct combination
 }
 
 // Whether `less` does as well as what it was made of. Where plans gain by `balanced`, idle and overhead shares are part
-// of the score, of which nobody has anything as long as times and threads stay as they are.
+// of the score, which are worth nothing as long as times and threads stay as they are.
 static bool does_as_well(const struct search *search, const struct combination *less, const struct combination *whole) {
     if (!less->valid && less->count > 0) return false;
     if (less->count && less->score <= whole->score + worth_a_member * fabs(whole->score)) return true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Threads that sleep for something outside until they are stopped: an acceptor in accept, a selector in select. Nothing
-// recorded says what woke such a thread, but who stops it awaits its end at once. Where a thread's last long sleep has
-// no known cause, and about when that ended another thread began to wait for the thread's end, that one woke it. In an
-// edited run it sleeps until then, not for as long as it did.
+// recorded says what woke such a thread, but the one that stops it awaits its end at once. Where a thread's last long
+// sleep has no known cause, and about when that ended another thread began to wait for the thread's end, that one woke
+// it. In an edited run it sleeps until then, not for as long as it did.
 #include "dag/build/builder.h"
 #include "dag/edge.h"
 #include "dag/ns.h"
@@ -66,7 +66,8 @@ static struct last_part *part_with(struct last_part *parts, uint32_t count, uint
     return low < count && parts[low].woken <= vertex ? &parts[low] : NULL;
 }
 
-// Threads alike that sleep for as long end one after the other by themselves: who awaited one before awaits the next.
+// Threads alike that sleep for as long end one after the other by themselves: the thread that awaited one before awaits
+// the next.
 static bool awaited_one_alike(const struct dag *dag, uint32_t wait, const struct last_part *part) {
     const struct dag_vertices *vertices = &dag->vertices;
     const uint32_t first = dag->threads[dag_thread_of(dag, wait)].first;

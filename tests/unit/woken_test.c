@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Who woke a thread that slept for something outside until it was stopped, on traces by hand.
+// Which thread woke one that slept for something outside until it was stopped, on traces by hand.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ static uint32_t end_of(const struct by_hand *p, uint64_t run) {
     return p->fixture.dag->tasks[by_hand_index(p->fixture.dag, run)].end;
 }
 
-// When what is said to have woken it was, in us; -1: nobody is.
+// When what is said to have woken it was, in us; -1: none is.
 static int64_t woken_by_us(const struct by_hand *p, uint64_t run) {
     const struct dag_vertices *vertices = &p->fixture.dag->vertices;
     const uint32_t end = end_of(p, run), cause = vertices->cause[end];
