@@ -900,6 +900,16 @@ static bool build_resources(struct opening *opening, struct error *error) {
     return true;
 }
 
+static int compare_tasks(const void *left_, const void *right_) {
+    const uint64_t *left = left_, *right = right_;
+    return *left < *right ? -1 : *left > *right;
+}
+
+bool trace_was_running(const struct trace *trace, uint64_t task) {
+    return trace->running_count > 0 &&
+           bsearch(&task, trace->running, trace->running_count, sizeof *trace->running, compare_tasks) != NULL;
+}
+
 const struct trace_resource *trace_resource(const struct trace *trace, uint64_t id) {
     size_t from = 0, to = trace->resource_count;
     while (from < to) {
@@ -981,11 +991,6 @@ static void set_operand_rules(struct trace_file *file) {
 static int compare_actors(const void *left_, const void *right_) {
     const struct trace_actor *left = left_, *right = right_;
     return left->id < right->id ? -1 : left->id > right->id;
-}
-
-static int compare_tasks(const void *left_, const void *right_) {
-    const uint64_t *left = left_, *right = right_;
-    return *left < *right ? -1 : *left > *right;
 }
 
 static void publish_stacks(struct trace_file *file) {

@@ -97,6 +97,9 @@ void trace_close(struct trace *trace);
 // The same from memory, which stays the caller's and must outlive the trace. `name` stands for the path in messages.
 struct trace *trace_open_memory(const char *name, const void *bytes, size_t size, bool lenient, struct error *error);
 
+// Whether the task had begun before recording did. Cost: some 20 steps of a million.
+bool trace_was_running(const struct trace *trace, uint64_t task);
+
 // What the trace says of a resource; NULL if nothing. Cost: some 20 steps of a million resources' array.
 const struct trace_resource *trace_resource(const struct trace *trace, uint64_t id);
 

@@ -324,18 +324,6 @@ static const struct hook hooks[] = {
     RUNS_RAW(JUC "ThreadPoolExecutor", "runWorker", "startTaken"), // a FutureTask has ended before endObject
     {JUC "ThreadPoolExecutor", "reject", NULL, AT_ENTRY, "aload 1; call turnedDown (Ljava/lang/Object;)V", NULL},
     {JUC "ThreadPoolExecutor$Worker", "<init>", NULL, AT_ENTRY, "aload 2; call firstTask (Ljava/lang/Object;)V", NULL},
-    {LINKED_QUEUE, "enqueue", NULL, AT_ENTRY, "aload 1; aload 0; " POOL "call enqueued (Ljava/lang/Object;I)V", NULL},
-    {LINKED_QUEUE, "dequeue", NULL, AT_RETURN,
-     "dup; aload 0; getfield . head L" LINKED_QUEUE "$Node;; aload 0; " POOL
-     "call dequeued (Ljava/lang/Object;Ljava/lang/Object;I)V",
-     NULL},
-    {LINKED_QUEUE, "unlink", NULL, AT_ENTRY,
-     "aload 1; getfield " LINKED_QUEUE "$Node item Ljava/lang/Object;; aload 1; aload 0; " POOL
-     "call dequeued (Ljava/lang/Object;Ljava/lang/Object;I)V",
-     NULL},
-    // How many it takes is settled, and none is taken by others till it is done.
-    {LINKED_QUEUE, "drainTo", "(Ljava/util/Collection;I)I", AFTER_CALL,
-     "aload 0; aload 0; " POOL "call drains (Ljava/lang/Object;I)V", "min"},
     RUNS_RAW(JUC "ThreadPoolExecutor$CallerRunsPolicy", "rejectedExecution", "startObject"),
     {JUC "ThreadPoolExecutor$CallerRunsPolicy", "rejectedExecution", NULL, AT_THROW, "call threwObject ()V", NULL},
     {JUC "ThreadPoolExecutor$DiscardOldestPolicy", "rejectedExecution", NULL, AFTER_CALL,
@@ -561,6 +549,22 @@ static const struct hook hooks[] = {
     {"sun/launcher/LauncherHelper", "checkAndLoadMain", NULL, AT_RETURN, "call mainBegin ()V", NULL},
 };
 
+// Where classes get fields, and the nodes of a pool's queue one (queue_ids.h).
+static const struct hook started_hooks[] = {
+    {LINKED_QUEUE, "enqueue", NULL, AT_ENTRY, "aload 1; aload 0; " POOL "call enqueued (Ljava/lang/Object;I)V", NULL},
+    {LINKED_QUEUE, "dequeue", NULL, AT_RETURN,
+     "dup; aload 0; getfield . head L" LINKED_QUEUE "$Node;; aload 0; " POOL
+     "call dequeued (Ljava/lang/Object;Ljava/lang/Object;I)V",
+     NULL},
+    {LINKED_QUEUE, "unlink", NULL, AT_ENTRY,
+     "aload 1; getfield " LINKED_QUEUE "$Node item Ljava/lang/Object;; aload 1; aload 0; " POOL
+     "call dequeued (Ljava/lang/Object;Ljava/lang/Object;I)V",
+     NULL},
+    // How many it takes is settled, and none is taken by others till it is done.
+    {LINKED_QUEUE, "drainTo", "(Ljava/util/Collection;I)I", AFTER_CALL,
+     "aload 0; aload 0; " POOL "call drains (Ljava/lang/Object;I)V", "min"},
+};
+
 // Where the tracer comes to a running JVM: in threads that park as it comes nothing else is woven (running.h).
 static const struct hook attached_hooks[] = {
     {JUC "locks/LockSupport", "setBlocker", NULL, AT_ENTRY, "aload 1; call blocksOn (Ljava/lang/Object;)V", NULL},
@@ -571,7 +575,12 @@ static const struct hook attached_hooks[] = {
 const char *const hooks_early_classes[HOOKS_EARLY_CLASSES] = {"java/lang/Thread", VIRTUAL, JUC "locks/LockSupport", AQS,
                                                               JUC "locks/AbstractOwnableSynchronizer"};
 
-enum { HOOKS = sizeof hooks / sizeof *hooks, FIELDS = sizeof fields / sizeof *fields };
+enum {
+    HOOKS = sizeof hooks / sizeof *hooks,
+    STARTED_HOOKS = sizeof started_hooks / sizeof *started_hooks,
+    ATTACHED_HOOKS = sizeof attached_hooks / sizeof *attached_hooks,
+    FIELDS = sizeof fields / sizeof *fields
+};
 
 bool hooks_concern(const char *internal_class) {
     static const char *const prefixes[] = {
@@ -671,14 +680,15 @@ static bool add_fields(struct weaver *weaver, jclass redefined) {
     return true;
 }
 
+static void weave_table(struct weaver *weaver, const struct hook *table, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (utf8_is(weaver_class(weaver)->name, table[i].class_name)) weave_hook(weaver, &table[i]);
+    }
+}
+
 void hooks_weave(struct weaver *weaver, jclass redefined) {
-    // A queue is of use where its nodes have a field only (queue_ids.h).
-    if (tracer.attached && utf8_is(weaver_class(weaver)->name, LINKED_QUEUE)) return;
     if (!tracer.attached && !add_fields(weaver, redefined)) return;
-    for (size_t i = 0; i < HOOKS; i++) {
-        if (utf8_is(weaver_class(weaver)->name, hooks[i].class_name)) weave_hook(weaver, &hooks[i]);
-    }
-    for (size_t i = 0; tracer.attached && i < sizeof attached_hooks / sizeof *attached_hooks; i++) {
-        if (utf8_is(weaver_class(weaver)->name, attached_hooks[i].class_name)) weave_hook(weaver, &attached_hooks[i]);
-    }
+    if (!tracer.attached) weave_table(weaver, started_hooks, STARTED_HOOKS);
+    weave_table(weaver, hooks, HOOKS);
+    if (tracer.attached) weave_table(weaver, attached_hooks, ATTACHED_HOOKS);
 }

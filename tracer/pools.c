@@ -7,6 +7,7 @@
 #include "tracer/kept.h"
 #include "tracer/pool_tags.h"
 #include "tracer/queue_ids.h"
+#include "tracer/queues.h"
 #include "tracer/registry.h"
 
 #include <pthread.h>
@@ -60,6 +61,7 @@ uint32_t pools_thread_pool(JNIEnv *jni, jobject executor, jint core, jint maximu
         .rejection = class_name_of(jni, handler, rejection, sizeof rejection),
     };
     rules.flags = executor_rules_flags(rules.queue);
+    queues_exclude(jni, queue);
     uint32_t id = take_up(executor, &rules);
     queue_ids_offer(jni, id, queue, queue_name);
     return id;

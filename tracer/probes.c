@@ -15,7 +15,6 @@
 #include "tracer/makers.h"
 #include "tracer/pools.h"
 #include "tracer/queue_ids.h"
-#include "tracer/queues.h"
 #include "tracer/registry.h"
 #include "tracer/requests.h"
 #include "tracer/resources.h"
@@ -982,7 +981,6 @@ PROBE(jint, pool)
 (JNIEnv *jni, jclass helper, jobject executor, jint core, jint maximum, jobject queue, jlong keep_alive_ns,
  jobject handler) {
     if (!thread_state_get() || !executor || !queue || !handler) return 0;
-    queues_exclude(jni, queue);
     return (jint)pools_thread_pool(jni, executor, core, maximum, queue, keep_alive_ns, handler);
 }
 

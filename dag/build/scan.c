@@ -184,16 +184,6 @@ static bool names_task(const struct event *event) {
     return event->operand[0] != 0;
 }
 
-static int compare_ids(const void *a, const void *b) {
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-static bool ran_before(const struct trace *trace, const struct sighting *sighting) {
-    return trace->running_count > 0 &&
-           bsearch(&sighting->id, trace->running, trace->running_count, sizeof *trace->running, compare_ids) != NULL;
-}
-
 // What a thread was in when it became a worker has the worker's loop in it, as Tomcat's Worker and what its thread
 // factory wraps that in: no task, unless it was handed over.
 static void scan_worker(struct builder *builder) {
@@ -209,7 +199,7 @@ static void scan_worker(struct builder *builder) {
 // that lay before recording's, and which ends here.
 static void scan_at_work(struct builder *builder, const struct stream_facts *facts) {
     struct sighting *run = facts->run == DAG_NONE ? NULL : &builder->sightings[facts->run];
-    if (!facts->acted || !run || run->seen & SEEN_MAIN || !ran_before(builder->trace, run)) return;
+    if (!facts->acted || !run || run->seen & SEEN_MAIN || !trace_was_running(builder->trace, run->id)) return;
     run->seen = (uint16_t)((run->seen & ~SEEN_RUN) | SEEN_START | SEEN_AT_WORK);
     builder->open.depth = 0;
 }
@@ -394,7 +384,7 @@ static void classify(struct builder *builder) {
 
 static uint16_t first_flags(const struct trace *trace, const struct sighting *sighting) {
     if (!sighting->own_task) return TASK_NESTED | (sighting->seen & SEEN_PERMIT ? TASK_PERMIT : 0);
-    uint16_t flags = ran_before(trace, sighting) ? TASK_BEGUN_BEFORE : 0;
+    uint16_t flags = trace_was_running(trace, sighting->id) ? TASK_BEGUN_BEFORE : 0;
     if (sighting->seen & SEEN_MAIN) return flags | TASK_MAIN;
     if (sighting->seen & SEEN_MESSAGE) flags |= TASK_MESSAGE | (sighting->seen & SEEN_UPKEEP ? TASK_UPKEEP : 0);
     if (sighting->seen & SEEN_INIT) flags |= TASK_INIT;

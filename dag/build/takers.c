@@ -80,6 +80,8 @@ struct looking {
     bool runs;                         // it is a thread of the program's own
     bool others;                       // ... that works for others, or acts where it is in no task
     bool idle;                         // it took nothing yet, or a take got nothing
+    bool took;                         // it took something
+    bool began_before;                 // its loop did, before the recording
     struct served served[SERVED_MOST];
     uint32_t served_count;
 };
@@ -151,6 +153,7 @@ static bool look_at_queue(struct looking *looking, uint32_t queue, const struct 
     const int kind = kind_of[event->kind - EVENT_ACQUIRE_BEGIN];
     if (kind != PASSAGE_PUT) {
         looking->idle = kind != PASSAGE_TAKE;
+        looking->took |= !looking->idle;
         looking->take = looking->idle ? UINT32_MAX : looking->takers->passage_count;
     }
     if (kind == NOBODY) return true;
@@ -164,6 +167,8 @@ static bool look_at_queue(struct looking *looking, uint32_t queue, const struct 
 static void look_at_body(struct looking *looking, uint64_t id) {
     if (looking->pool && looking->bodies == 0) {
         looking->others |= looking->loop != 0;
+        looking->began_before = trace_was_running(looking->takers->trace, id);
+        looking->takers->given[looking->pool] += looking->began_before;
         looking->loop = id;
     }
     struct passage *take = looking->take == UINT32_MAX ? NULL : &looking->takers->passages[looking->take];
@@ -174,6 +179,7 @@ static void look_at_thread(struct looking *looking, const struct event *event) {
     switch (event->kind) {
     case EVENT_THREAD_START:
         looking->runs = event->operand[0] != 0;
+        looking->began_before = trace_was_running(looking->takers->trace, event->operand[0]);
         break;
     case EVENT_TASK_START:
         look_at_body(looking, event->operand[0]);
@@ -256,7 +262,9 @@ static bool look_at_event(struct looking *looking, const struct event *event) {
     if (queue != UINT32_MAX && !look_at_queue(looking, queue, event)) return false;
     const bool puts = queue != UINT32_MAX && event->kind == EVENT_RELEASED;
     const bool ends_loop = event->kind == EVENT_RESULT && looking->loop && event->operand[0] == looking->loop;
-    if (looking->idle && !ends_loop && (puts || others_see(event->kind))) looking->others = true;
+    const bool acts = looking->idle && !ends_loop && (puts || others_see(event->kind));
+    const bool may_be_at_one = looking->began_before && !looking->took; // that it took before the recording
+    if (acts && !may_be_at_one) looking->others = true;
     return true;
 }
 

@@ -10,7 +10,9 @@
 // No stage is a queue from which main, a virtual thread or a task inside a thread's loop takes; one whose takers put
 // back what they took; one in which takers only look from time to time; one whose takers do something that others see
 // before they take for the first time, or between two takes of which the first got nothing: that would belong to no
-// task. A thread that takes from several queues serves the one from which it takes most; the others are none.
+// task. A thread whose loop was under way when the recording began may be at an element by then: what it does before it
+// takes for the first time belongs to its run. A thread that takes from several queues serves the one from which it
+// takes most; the others are none.
 //
 // In a home-made pool what is taken is a Runnable, which has an id of its own (SPEC section 2): the task is that one.
 #ifndef REHYPE_DAG_TAKERS_H

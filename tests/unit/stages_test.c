@@ -12,7 +12,7 @@
 #include "dag/dag.h"
 #include "trace_builder.h"
 
-enum { MAIN = 1, TAKER = 2, RUN = 200, QUEUE = 500, SECOND_QUEUE = 501, ELEMENTS = 6 };
+enum { MAIN = 1, TAKER = 2, RUN = 200, LOOP = 250, QUEUE = 500, SECOND_QUEUE = 501, ELEMENTS = 6 };
 
 struct fixture {
     struct trace_builder *tb;
@@ -205,6 +205,22 @@ static void what_lay_there_before_comes_out_first(void **state) {
     end(&f);
 }
 
+// It was at an element, which nobody saw it take.
+static void a_thread_that_ran_before_may_be_at_an_element(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    tb_running(f.tb, RUN);
+    tb_event(f.tb, TAKER, 210, EVENT_SPAWN_BEGIN, 400, f.site, 0);
+    tb_event(f.tb, TAKER, 220, EVENT_SPAWN_END, 400);
+    tb_event(f.tb, TAKER, 230, EVENT_WAIT_BEGIN, 401, 15, wait_operand(WAIT_FOR_RELEASE, 0, f.site));
+    tb_event(f.tb, TAKER, 240, EVENT_WAIT_END, 401, 16);
+    take_all(&f);
+    ends_at(&f, 3010, 630);
+    build(&f);
+    assert_int_equal(tasks_of(f.dag, 1), ELEMENTS);
+    end(&f);
+}
+
 // A home-made pool: what is taken is a Runnable with an id of its own, which is the task, with its class and outcome.
 static void a_runnable_that_is_taken_is_the_task(void **state) {
     (void)state;
@@ -230,8 +246,8 @@ static void a_runnable_that_is_taken_is_the_task(void **state) {
 }
 
 // A pool's worker that runs a loop from 310 on, which takes all and ends at 3,000. `pool`: the pool's id.
-static struct fixture begin_loop(uint32_t *pool) {
-    enum { LOOP = 250 };
+// `handed`: it was seen to be given the loop.
+static struct fixture begin_loop_of(uint32_t *pool, bool handed) {
     struct fixture f = {.tb = tb_new()};
     f.site = tb_site(f.tb, "Main", "run", 12);
     *pool = tb_pool(f.tb, "pool-1", 1);
@@ -240,10 +256,10 @@ static struct fixture begin_loop(uint32_t *pool) {
     tb_resource(f.tb, QUEUE, RESOURCE_QUEUE, -1, 0);
     tb_resource_is(f.tb, QUEUE, "Main.orders", tb_class(f.tb, "java.util.concurrent.LinkedBlockingQueue"));
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, 100, 1);
-    tb_event(f.tb, MAIN, 90, EVENT_SPAWN_BEGIN, LOOP, f.site, *pool);
+    if (handed) tb_event(f.tb, MAIN, 90, EVENT_SPAWN_BEGIN, LOOP, f.site, *pool);
     tb_event(f.tb, MAIN, 100, EVENT_SPAWN_BEGIN, RUN, f.site, 0);
     tb_event(f.tb, MAIN, 110, EVENT_SPAWN_END, RUN);
-    tb_event(f.tb, MAIN, 120, EVENT_SPAWN_END, LOOP);
+    if (handed) tb_event(f.tb, MAIN, 120, EVENT_SPAWN_END, LOOP);
     tb_event(f.tb, MAIN, 130, EVENT_POOL_SHUTDOWN, *pool);
     for (uint64_t i = 0; i < ELEMENTS; i++) tb_event(f.tb, MAIN, 1000 + 100 * i, EVENT_RELEASED, QUEUE, one(&f));
     tb_event(f.tb, TAKER, 200, EVENT_THREAD_START, RUN, 10);
@@ -256,6 +272,10 @@ static struct fixture begin_loop(uint32_t *pool) {
     tb_event(f.tb, TAKER, 3020, EVENT_RETIRE, *pool);
     ends_at(&f, 3030, 630);
     return f;
+}
+
+static struct fixture begin_loop(uint32_t *pool) {
+    return begin_loop_of(pool, true);
 }
 
 // What takes in a loop may be given to a pool that does nothing else: that is the stage then, and what it is given last
@@ -275,6 +295,17 @@ static void a_pool_of_loops_is_a_stage(void **state) {
     end(&f);
 }
 
+static void loops_that_a_pool_had_before_are_a_stage(void **state) {
+    (void)state;
+    uint32_t pool;
+    struct fixture f = begin_loop_of(&pool, false);
+    tb_running(f.tb, LOOP);
+    build(&f);
+    assert_true(f.dag->pools[pool].is_stage);
+    assert_int_equal(tasks_of(f.dag, pool), ELEMENTS);
+    end(&f);
+}
+
 static void a_pool_that_has_something_else_to_do_is_none(void **state) {
     (void)state;
     uint32_t pool;
@@ -290,7 +321,7 @@ static void a_loop_whose_result_is_asked_for_is_a_task(void **state) {
     (void)state;
     uint32_t pool;
     struct fixture f = begin_loop(&pool);
-    tb_event(f.tb, MAIN, 4000, EVENT_TAKEN, 250);
+    tb_event(f.tb, MAIN, 4000, EVENT_TAKEN, LOOP);
     build(&f);
     assert_false(f.dag->pools[pool].is_stage);
     end(&f);
@@ -464,8 +495,10 @@ int main(void) {
         cmocka_unit_test(takes_that_get_nothing_are_no_tasks),
         cmocka_unit_test(what_went_unseen_shifts_nothing_behind_a_wait),
         cmocka_unit_test(what_lay_there_before_comes_out_first),
+        cmocka_unit_test(a_thread_that_ran_before_may_be_at_an_element),
         cmocka_unit_test(a_runnable_that_is_taken_is_the_task),
         cmocka_unit_test(a_pool_of_loops_is_a_stage),
+        cmocka_unit_test(loops_that_a_pool_had_before_are_a_stage),
         cmocka_unit_test(a_pool_that_has_something_else_to_do_is_none),
         cmocka_unit_test(a_loop_whose_result_is_asked_for_is_a_task),
         cmocka_unit_test(what_main_takes_is_its_own),

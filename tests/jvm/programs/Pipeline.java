@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A pipeline of two stages, N orders through it, and how many came out: tests/jvm/stages tells the tracer of it. */
+/**
+ * A pipeline of two stages, N orders through it, and how many came out: tests/jvm/stages tells the tracer of it.
+ * With a second argument its queues are linked.
+ */
 public final class Pipeline {
     private static final String END = "end"; // of both stages
 
@@ -15,8 +19,8 @@ public final class Pipeline {
     private static final class Stage {
         private final BlockingQueue<Object> queue;
 
-        Stage(int places) {
-            queue = new ArrayBlockingQueue<>(places);
+        Stage(int places, boolean linked) {
+            queue = linked ? new LinkedBlockingQueue<>(places) : new ArrayBlockingQueue<>(places);
         }
 
         void put(Object element) throws InterruptedException {
@@ -63,11 +67,12 @@ public final class Pipeline {
     }
 
     public static void main(String[] args) throws Exception {
+        boolean linked = args.length > 1;
         int orders = Integer.parseInt(args[0]);
         AtomicInteger stored = new AtomicInteger();
-        Stage pricing = new Stage(orders + 4);
-        Stage storing = new Stage(orders + 4);
-        Stage full = new Stage(1);
+        Stage pricing = new Stage(orders + 4, linked);
+        Stage storing = new Stage(orders + 4, linked);
+        Stage full = new Stage(1, linked);
         Thread[] stores = start("storing", 1, storing, order -> {
             Thread.sleep(2);
             stored.incrementAndGet();
