@@ -350,6 +350,11 @@ struct dag {
     uint32_t ask_count;
     struct dag_await *awaits; // by `end`, rising
     uint32_t await_count;
+    struct dag_batch *batches;
+    uint32_t batch_count; // of a simulated run none
+    struct dag_unit *units;
+    struct dag_claim *claims; // by vertex, rising
+    uint32_t claim_count;
     struct dag_request *requests; // by begin, or else end
     uint32_t request_count;
     bool open_loop;           // arrivals do not depend on answers
@@ -375,6 +380,24 @@ struct dag {
     uint64_t skew_fixed; // effects found before their causes and moved
     int64_t skew_worst_ns;
     struct arena arena;
+};
+
+// Work that a task parts into units which whoever is free takes (dag/build/batches.c): the task itself, or one of the
+// helpers that it handed over to a pool for that. Units are bodies that were made one right after the other, and that
+// nobody hands over; they are TASK_NESTED, in the order in which they were taken.
+struct dag_batch {
+    uint32_t pool; // trace pool id of the helpers
+    uint32_t first_unit, unit_count;
+};
+struct dag_unit {
+    uint32_t task;
+    uint32_t first, last; // vertices: behind its taking, and its result
+};
+// Where a task, or a helper, takes units: before `vertex`, from where it goes on at `after`, having run those that it
+// took when recorded (none: `vertex` itself).
+struct dag_claim {
+    uint32_t vertex, after, batch;
+    uint32_t most; // units that it takes if there are as many
 };
 
 // So long after the answer before it the request came; -1: that is not known, or its client did not wait for the

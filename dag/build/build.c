@@ -39,6 +39,9 @@ static void builder_destroy(struct builder *builder) {
     free(builder->holds);
     free(builder->other_waits);
     free(builder->requests);
+    free(builder->series_sites);
+    free(builder->makings);
+    free(builder->beginnings);
     free(builder->shutdowns);
     free(builder->lost_starts);
     free(builder->unmeasured);
@@ -73,8 +76,8 @@ static bool finish(struct builder *builder) {
     find_standstill(builder->dag);
     hands_run(do_rest, &rest, 1 + builder->dag->thread_count, builder->hands);
     bound_assumed_computing(builder);
-    return rest.pools_described && find_cut_tasks(builder) && find_woken(builder) && find_answers(builder) &&
-           add_carriers(builder);
+    return rest.pools_described && find_cut_tasks(builder) && find_batches(builder) && find_woken(builder) &&
+           find_answers(builder) && add_carriers(builder);
 }
 
 static uint32_t hands_that_pay(const struct trace *trace) {

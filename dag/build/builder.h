@@ -40,6 +40,7 @@ enum {
     SEEN_END = 2048,     // its body's end; looked for where events were lost
     SEEN_AT_WORK = 4096, // a thread's run that was in a task of a pool when recording began, as the worker that it
                          // then turned out to be: it stands for that task
+    SEEN_TAKEN = 8192,   // the body that made and ran it asked for its result
 };
 
 // All that the scan learns of one task id, whatever it turns out to be.
@@ -51,6 +52,7 @@ struct sighting {
     uint32_t task_class, awaited;
     uint32_t queued_in;   // pool in whose queue it lay when recording began, 0 none
     uint32_t task;        // index into dag->tasks, or DAG_NONE
+    uint32_t made_in;     // of what was created: index into series_sites
     uint32_t spawn_begin; // of SIGHTING_WORKER: vertex that began the making of its thread
     uint16_t seen;        // SEEN_...
     uint8_t kind;         // enum sighting_kind
@@ -168,6 +170,13 @@ struct open_upkeeps {
     uint32_t depth;
 };
 
+// Where a body that is no task of its own was made, or begins.
+struct nested_note {
+    uint32_t task;   // TASK_NESTED
+    uint32_t body;   // of a task in its own right, in which that is
+    uint32_t vertex; // that comes next there
+};
+
 // An event of a request.
 struct request_sighting {
     uint64_t id, operand; // connection, endpoint, outcome
@@ -214,6 +223,12 @@ struct builder {
     uint32_t other_wait_count, other_wait_capacity;
     struct request_sighting *requests;
     uint32_t request_count, request_capacity;
+    uint32_t *series_sites; // of what a thread made in a row: trace site of what it handed over next, 0 none
+    uint32_t series_count, series_capacity;
+    bool makes, may_hand_over; // of the stream in hand: its last event of a task made one; what it then did was that,
+                               // and to hand others over
+    struct nested_note *makings, *beginnings;
+    uint32_t making_count, making_capacity, beginning_count, beginning_capacity;
     struct lost_start *lost_starts; // in order of streams and events
     uint32_t lost_start_count, lost_start_capacity;
     uint32_t lost_starts_laid;
@@ -308,6 +323,7 @@ void bound_assumed_computing(struct builder *builder);            // after all o
 void find_dispatches(struct dag *dag);                            // and tails
 bool find_cut_tasks(struct builder *builder);                     // after these
 bool describe_pools(struct builder *builder);                     // from dispatches
+bool find_batches(struct builder *builder); // once times are repaired: what is taken by whoever is free
 // For each vertex that hands a task over to a pool with one queue or takes one up, the one of that pool before it in
 // time; for the waking of a worker that its task did not cause (it found nothing, or what lay there before it slept),
 // the latest that handed one over to its pool while it slept; for any other BUSY that of the start behind it; else

@@ -295,8 +295,29 @@ static bool lay_main(struct lay *lay, const struct event *event) {
     return true;
 }
 
+// Of what someone awaits, though it is no task of its own.
+static bool note_nested(struct lay *lay, const struct sighting *sighting, struct nested_note **notes, uint32_t *count,
+                        uint32_t *capacity) {
+    const struct open_entry *around = open_body(lay);
+    if (!around || sighting->own_task || sighting->kind != SIGHTING_TASK) return true;
+    if (!GROW(*notes, *count, *capacity)) return no_memory(lay->builder);
+    (*notes)[(*count)++] = (struct nested_note){sighting->task, around->task, last_vertex(lay) + 1};
+    return true;
+}
+
+static bool note_making(struct lay *lay, const struct sighting *sighting) {
+    struct builder *builder = lay->builder;
+    return note_nested(lay, sighting, &builder->makings, &builder->making_count, &builder->making_capacity);
+}
+
+static bool note_beginning(struct lay *lay, const struct sighting *sighting) {
+    struct builder *builder = lay->builder;
+    return note_nested(lay, sighting, &builder->beginnings, &builder->beginning_count, &builder->beginning_capacity);
+}
+
 static bool lay_created(struct lay *lay, const struct event *event) {
     const struct sighting *sighting = named(lay);
+    if (sighting && event->kind == EVENT_TASK_CREATED && !note_making(lay, sighting)) return false;
     if (!sighting || !sighting->handed_over || sighting->created_on != lay->stream) return true;
     struct dag_task *task = task_at(lay, sighting->task);
     if (task->spawn_begin != DAG_NONE) return true;
@@ -385,6 +406,7 @@ static bool lay_task_start(struct lay *lay, const struct event *event) {
         if (event->kind == EVENT_MESSAGE_BEGIN) return note_actor(lay, sighting->task, event->operand[2]);
         return event->kind != EVENT_INIT_BEGIN || note_actor(lay, sighting->task, event->operand[0]);
     }
+    if (!note_beginning(lay, sighting)) return false;
     return push(lay, (struct open_entry){.kind = OPEN_BODY, .id = sighting->id, .task = DAG_NONE});
 }
 

@@ -150,11 +150,29 @@ static bool scan_sighting(struct builder *builder, uint32_t stream, const struct
         sighting->awaited++;
         break;
     case EVENT_TAKEN:
-        sighting->awaited += !takes_its_own(builder, stream, sighting);
+        if (takes_its_own(builder, stream, sighting))
+            sighting->seen |= SEEN_TAKEN;
+        else
+            sighting->awaited++;
         break;
     default:
         return event->kind < EVENT_MESSAGE_SENT || scan_of_actor(builder, stream, event, sighting);
     }
+    return true;
+}
+
+// What a thread makes in a row, and what it hands over behind that.
+static bool scan_series(struct builder *builder, const struct event *event, struct sighting *sighting) {
+    const bool makes = event->kind == EVENT_TASK_CREATED, hands_over = event->kind == EVENT_SPAWN_BEGIN;
+    if (makes && !builder->makes) {
+        if (!GROW(builder->series_sites, builder->series_count, builder->series_capacity)) return false;
+        builder->series_sites[builder->series_count++] = 0;
+    }
+    if (makes) sighting->made_in = builder->series_count - 1;
+    if (hands_over && builder->may_hand_over && builder->series_sites[builder->series_count - 1] == 0)
+        builder->series_sites[builder->series_count - 1] = (uint32_t)event->operand[1];
+    builder->may_hand_over = makes || (hands_over && builder->may_hand_over);
+    builder->makes = makes;
     return true;
 }
 
@@ -279,7 +297,8 @@ static bool scan_event(struct builder *builder, uint32_t stream, const struct ev
     if (event->kind == EVENT_SPAWN_END) scan_close(builder, OPEN_BRACKET, event->operand[0]);
     if (!names_task(event)) return true;
     struct sighting *sighting = sight(builder, event->operand[0], known, event->time);
-    if (!sighting || !scan_sighting(builder, stream, event, sighting)) return no_memory(builder);
+    if (!sighting || !scan_series(builder, event, sighting) || !scan_sighting(builder, stream, event, sighting))
+        return no_memory(builder);
     return true;
 }
 
@@ -289,6 +308,7 @@ static bool scan_stream(struct builder *builder, uint32_t stream) {
     uint64_t first = 0;
     reader_begin(builder, &reader, stream);
     builder->open.depth = 0;
+    builder->makes = builder->may_hand_over = false;
     for (const struct event_batch *batch; (batch = reader_next(builder, &reader)) != NULL; first += batch->count) {
         for (uint32_t i = 0; i < batch->count; i++) {
             const struct event *event = &batch->events[i];
@@ -352,6 +372,31 @@ static void find_queued(struct builder *builder) {
         sighting->queued_in = queued->pool;
         if (!sighting->task_class) sighting->task_class = queued->class;
     }
+}
+
+// The site of what was handed over behind the making of a body that nobody handed over; 0: none.
+static uint32_t site_behind(const struct builder *builder, const struct sighting *sighting) {
+    const bool submitted = sighting->seen & SEEN_SPAWN || sighting->created_on == DAG_NONE;
+    return submitted || builder->series_count == 0 ? 0 : builder->series_sites[sighting->made_in];
+}
+
+// What a body makes, runs and takes the result of is somebody else's to await where others of its kind are taken by
+// whoever is free (batches.c): some that were made before a spawn at the same site ran on other threads.
+static bool keep_shared_out(struct builder *builder) {
+    bool *shared_out = calloc(builder->trace->site_count + 1, sizeof *shared_out);
+    if (!shared_out) return no_memory(builder);
+    for (uint32_t i = 0; i < builder->sighting_count; i++) {
+        const struct sighting *sighting = &builder->sightings[i];
+        const bool ran = sighting->started_on != DAG_NONE && sighting->started_on != sighting->created_on;
+        if (ran) shared_out[site_behind(builder, sighting)] = true;
+    }
+    for (uint32_t i = 0; i < builder->sighting_count; i++) {
+        struct sighting *sighting = &builder->sightings[i];
+        const uint32_t site = sighting->seen & SEEN_TAKEN ? site_behind(builder, sighting) : 0;
+        sighting->awaited += site && shared_out[site];
+    }
+    free(shared_out);
+    return true;
 }
 
 static void classify(struct builder *builder) {
@@ -461,6 +506,7 @@ bool scan_trace(struct builder *builder) {
     for (uint32_t s = 0; s < trace->stream_count; s++) {
         if (trace->streams[s].id != 0 && !scan_stream(builder, s)) return false;
     }
+    if (!keep_shared_out(builder)) return false;
     classify(builder);
     return make_tasks(builder);
 }

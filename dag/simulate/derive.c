@@ -793,6 +793,7 @@ bool derive_run_by(struct simulation *sim, uint32_t hands) {
         sim->derived.due_set = work->due_set;
     }
     sim->derived.origin = sim->dag;
+    sim->derived.batch_count = sim->derived.claim_count = 0;
     sim->derived.redispatched = sim->model != MODEL_DAG;
     sim->derived.source = work->source;
     sim->derived.asides = work->asides;

@@ -3,6 +3,7 @@
 
 #include "dag/edit/chain.h"
 #include "dag/propagate/rules.h"
+#include "dag/simulate/claims.h"
 #include "dag/simulate/deferred.h"
 #include "dag/simulate/frame.h"
 #include "dag/simulate/passage.h"
@@ -82,6 +83,7 @@ uint32_t frame_next_vertex(struct simulation *sim, uint32_t index) {
         if (frame->kind >= FRAME_PART) return step_of(frame);
         if (sim->deferred_count && push_deferred(sim, index, frame)) continue;
         uint32_t v = frame->next, kind = vertices->kind[v], task = vertices->task[v];
+        if (claim_is_due(sim, frame)) return STEP_CLAIM;
         process->entered = frame->kind == FRAME_DONOR && kind == VERTEX_START;
         if (process->entered) return v;
         if (!chain_may_move(kind) || kind == VERTEX_SPAWN_BEGIN || task == DAG_NONE) return v;

@@ -15,6 +15,7 @@ enum frame_kind {
     FRAME_TASK,    // a worker's
     FRAME_CALLED,  // a body in its spawn's bracket, where it was not recorded
     FRAME_HELPED,  // a body in another's wait
+    FRAME_UNIT,    // of a batch, taken where it was recorded or elsewhere (claims.h)
     FRAME_SUNK,    // a body that sank to another's wait, pick-up and all: `link` says which
     FRAME_STAGED,  // like FRAME_INLINED, of a coordinator: it leaves the process where it would wait
     FRAME_MEMBER,  // a body in a group
@@ -45,12 +46,13 @@ struct frame {
 
 // What stands for a vertex where a process's next step has none.
 enum {
-    STEP_PART_START = DAG_NONE - 4,
+    STEP_CLAIM = DAG_NONE - 5, // it looks for the next unit of a batch
+    STEP_PART_START,
     STEP_PART_END,
     STEP_SPAWN,   // of a part
     STEP_SPAWNED, // the bracket's end
 };
-#define STEP_LEAST STEP_PART_START
+#define STEP_LEAST STEP_CLAIM
 
 // Of what leads up to a process's next vertex, where processes share the cores: first it computes, then it sleeps.
 enum edge {

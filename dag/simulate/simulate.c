@@ -9,6 +9,7 @@
 #include "dag/simulate/awaits.h"
 #include "dag/simulate/cancelled.h"
 #include "dag/simulate/carriers.h"
+#include "dag/simulate/claims.h"
 #include "dag/simulate/clients.h"
 #include "dag/simulate/computing.h"
 #include "dag/simulate/deferred.h"
@@ -55,7 +56,7 @@ static struct simulation *make(const struct dag *dag, const struct costs *costs,
         !jobs_reserve(sim, dag->task_count + 1) || !processes_reserve(sim, dag->thread_count + 1) ||
         !recorded_workers_new(sim) || !transitions_new(sim) || !stealing_new(sim) || !traits_new(sim) ||
         !resources_new(sim) || !carriers_new(sim) || !awaits_new(sim) || !cancelled_new(sim) || !clients_new(sim) ||
-        !deferred_new(sim) || !mailboxes_new(sim) || !initial_jobs_new(sim) || !regroup_new(sim) ||
+        !claims_new(sim) || !deferred_new(sim) || !mailboxes_new(sim) || !initial_jobs_new(sim) || !regroup_new(sim) ||
         !amortised_new(sim) || !derive_new(sim)) {
         return fail_new(sim, dag, error);
     }
@@ -89,6 +90,7 @@ void simulation_free(struct simulation *sim) {
     awaits_free(sim);
     cancelled_free(sim);
     clients_free(sim);
+    claims_free(sim);
     deferred_free(sim);
     mailboxes_free(sim);
     initial_jobs_free(sim);
@@ -216,6 +218,7 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
     carriers_begin_run(sim, model->cores);
     pools_begin_run(sim);
     mailboxes_begin_run(sim);
+    claims_begin_run(sim);
     sim->moves = edit->staged_count > 0;
     for (uint32_t t = 0; t < dag->task_count; t++) {
         bring_back_tail(sim, &dag->tasks[t]);

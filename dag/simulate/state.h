@@ -159,6 +159,7 @@ struct recorded {
     uint32_t *next_barrier;     // of a thread: the pool's next one, DAG_NONE
     uint32_t *pool_of_shutdown; // of a vertex, 0: none
     uint32_t *begun_by;         // of a vertex: thread of a stage's that is started there, DAG_NONE; NULL: no stages
+    uint8_t *claimed;           // a bit a vertex: before it units are taken; NULL: before none
     uint32_t *initial_jobs;     // tasks that pools had when recording began, in order of their start
     uint32_t initial_job_count;
     bool *helped;             // of a task: in a wait, by a worker or another thread
@@ -265,6 +266,10 @@ struct simulation {
     uint32_t
         *body_of; // a task each that was cancelled before it began: whose body it has, DAG_NONE; NULL: there is none
     struct starvation starvation;
+
+    // What is taken by whoever is free (claims.h); NULL: there is none.
+    uint32_t *units_taken; // a batch of the DAG each
+    uint32_t *claims_left; // a claim each: units that it may still take; 0: as recorded, or done
 
     // Where the run would come to a halt otherwise:
     bool *sinks;               // a flag a task

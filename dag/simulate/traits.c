@@ -60,6 +60,12 @@ static void see_what_was_had(struct simulation *sim) {
     }
 }
 
+// Who takes units does so in order of time.
+static void see_claims(struct simulation *sim) {
+    for (uint32_t i = 0; i < sim->dag->claim_count; i++)
+        sim->recorded.traits[sim->dag->claims[i].vertex] &= (uint8_t)~TRAIT_PLAIN;
+}
+
 static bool find_traits(struct simulation *sim) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     sim->recorded.traits = calloc((size_t)sim->dag->vertex_count + 1, 1);
@@ -81,6 +87,7 @@ static bool find_traits(struct simulation *sim) {
         if (end != DAG_NONE) sim->recorded.traits[end] |= TRAIT_AWAITED;
     }
     see_what_was_had(sim);
+    see_claims(sim);
     if (!find_limits(sim)) return false;
     for (uint32_t i = 0; i < sim->costs->first_uses.count && corrects(sim, CORRECTION_FIRST_USE); i++)
         sim->recorded.traits[sim->costs->first_uses.items[i].vertex] |= TRAIT_HELD_UP;

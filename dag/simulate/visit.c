@@ -5,6 +5,7 @@
 #include "dag/simulate/amortised.h"
 #include "dag/simulate/awaits.h"
 #include "dag/simulate/cancelled.h"
+#include "dag/simulate/claims.h"
 #include "dag/simulate/donors.h"
 #include "dag/simulate/frame.h"
 #include "dag/simulate/hand_over.h"
@@ -335,7 +336,9 @@ void process_step(struct simulation *sim, uint32_t index, int64_t time_ns) {
     process->now_ns = time_ns;
     process->lead.ns = 0;
     process->vertex = DAG_NONE;
-    if (v >= STEP_LEAST)
+    if (v == STEP_CLAIM)
+        claim_step(sim, index);
+    else if (v >= STEP_LEAST)
         part_step(sim, index, v, time_ns);
     else
         visit(sim, index, v, time_ns);

@@ -2416,7 +2416,7 @@ void reference_destroy(struct reference_run *run) {
 }
 
 bool reference_knows(const struct dag *dag) {
-    if (dag->carriers) return false;
+    if (dag->carriers || dag->batch_count) return false;
     for (uint32_t p = 1; p < dag->pool_count; p++) {
         enum discipline discipline = dag->pools[p].discipline;
         if (discipline == DISCIPLINE_UNKNOWN) return false;
