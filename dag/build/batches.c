@@ -16,7 +16,7 @@ struct made { // a body, and by whom
     struct dag_unit unit;
 };
 
-struct helpers {         // of a site
+struct helpers {               // of a site
     uint32_t most, task_class; // 0: it has none
 };
 
@@ -99,7 +99,8 @@ static uint32_t first_of(const struct search *search, uint32_t from, uint32_t en
     return from;
 }
 
-// Adds the claim before a vertex of a task that took `count` units there, one right behind the other. false: it did not.
+// Adds the claim before a vertex of a task that took `count` units there, one right behind the other. false: it did
+// not.
 static bool add_claim(struct search *search, uint32_t vertex, uint32_t first, uint32_t count, uint32_t most) {
     uint32_t after = vertex;
     for (uint32_t i = first; i < first + count; i++) {
@@ -117,20 +118,25 @@ static uint32_t taken_by(const struct search *search, uint32_t first, uint32_t e
 // The task that is handed over at a vertex as a helper of the batch, or DAG_NONE.
 static uint32_t helper_at(const struct search *search, uint32_t owner, uint32_t v) {
     const struct dag *dag = search->dag;
-    const uint32_t t = v < dag->tasks[owner].end && dag->vertices.kind[v] == VERTEX_SPAWN_BEGIN ? dag->vertices.task[v]
-                                                                                               : DAG_NONE;
+    const uint32_t t =
+        v < dag->tasks[owner].end && dag->vertices.kind[v] == VERTEX_SPAWN_BEGIN ? dag->vertices.task[v] : DAG_NONE;
     if (t == DAG_NONE || dag->tasks[t].spawner != owner || dag->tasks[t].site == DAG_NONE) return DAG_NONE;
     const struct helpers *of = &search->of_site[dag->tasks[t].site];
     return of->most && of->task_class == dag->tasks[t].task_class && dag->tasks[t].pool ? t : DAG_NONE;
 }
 
+// Behind the vertices between which the batch's helpers are handed over: where its task makes the next one.
+static uint32_t helpers_until(const struct search *search, uint32_t end) {
+    return end < search->count ? search->made[end].made_at : DAG_NONE;
+}
+
 // The claims of a batch, whose units lie from `first` to `end`; how many of these they take, 0 if one can't be told.
 static uint32_t add_claims(struct search *search, uint32_t first, uint32_t end, uint32_t *pool) {
     const struct dag *dag = search->dag;
-    const uint32_t owner = search->made[first].owner;
+    const uint32_t owner = search->made[first].owner, until = helpers_until(search, end);
     uint32_t v = search->made[first].made_at, taken = 0;
     *pool = 0;
-    for (uint32_t t; (t = helper_at(search, owner, v)) != DAG_NONE; v = dag->tasks[t].spawn_end + 1) {
+    for (uint32_t t; v < until && (t = helper_at(search, owner, v)) != DAG_NONE; v = dag->tasks[t].spawn_end + 1) {
         const struct dag_task *helper = &dag->tasks[t];
         if (*pool == 0) *pool = helper->pool;
         if (helper->pool != *pool || helper->start == DAG_NONE || helper->spawn_end == helper->spawn_begin) return 0;

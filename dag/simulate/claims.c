@@ -73,7 +73,7 @@ void claim_step(struct simulation *sim, uint32_t process) {
                (struct frame){.task = DAG_NONE,
                               .next = unit->first,
                               .end = unit->last + 1,
-                              .link = DAG_NONE,
+                              .link = unit->first,
                               .since_ns = dag->vertices.time_ns[unit->first - 1],
                               .kind = FRAME_UNIT});
 }

@@ -30,7 +30,7 @@ struct frame {
     uint32_t outer; // DAG_NONE: the outermost; of unused frames the next unused one
     uint32_t task;  // job; DAG_NONE of threads, and where the process does not begin the job
     uint32_t next, end;
-    uint32_t link;         // of a stage that awaits a result: another that awaits it, DAG_NONE
+    uint32_t link;         // of a stage that awaits a result: another that awaits it, DAG_NONE; of a unit its first
     int64_t since_ns;      // recorded time of what `next` follows; of FRAME_PARTS the job in the bracket
     int64_t lead_after_ns; // from its end to what comes then on the process, beside recorded time
     uint8_t kind;
