@@ -399,9 +399,27 @@ static bool match(struct takers *takers, struct matching *matching) {
     return ok;
 }
 
+// Takes that left as little in the queue as any did.
+static uint32_t count_lowest(const struct matching *matching) {
+    int64_t level = 0, lowest = INT64_MAX;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < matching->count; i++) {
+        const bool takes = matching->passages[i]->kind == PASSAGE_TAKE;
+        level += takes ? -1 : matching->passages[i]->kind == PASSAGE_PUT;
+        if (!takes || level > lowest) continue;
+        count = level < lowest ? 1 : count + 1;
+        lowest = level;
+    }
+    return count;
+}
+
 // Threads that find the queue empty, and never wait for what comes next, have something else to do between two looks.
-static bool only_look_in(const struct matching *matching, const struct taken_queue *queue) {
-    return matching->waits == 0 && matching->emptied > queue->busy + LOOKS_IN;
+// Where the recording began late, how much lay in it is not known without a wait: what was left least is none.
+static bool only_look_in(const struct takers *takers, const struct matching *matching,
+                         const struct taken_queue *queue) {
+    if (matching->waits > 0) return false;
+    const uint32_t emptied = takers->began_late ? count_lowest(matching) : matching->emptied;
+    return emptied > queue->busy + LOOKS_IN || 2 * emptied > queue->takes;
 }
 
 // Whether the pool has nothing to do but these loops.
@@ -421,7 +439,7 @@ static bool match_queue(struct takers *takers, struct passage **passages, uint32
     struct matching matching = {.passages = passages, .count = count};
     if (!is_stage(takers, queue)) return true;
     if (!match(takers, &matching)) return false;
-    if ((uint64_t)matching.unknown * UNKNOWN_OF >= queue->takes || only_look_in(&matching, queue)) return true;
+    if ((uint64_t)matching.unknown * UNKNOWN_OF >= queue->takes || only_look_in(takers, &matching, queue)) return true;
     queue->pool = queue->runs_in ? queue->runs_in : takers->trace->pool_count + takers->added++;
     takers->stages++;
     return true;

@@ -364,6 +364,29 @@ static void a_thread_that_looks_in_serves_nothing(void **state) {
     end(&f);
 }
 
+static void a_few_looks_in_are_no_stage(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    for (uint64_t i = 0; i < 3; i++) tb_event(f.tb, TAKER, 1050 + 100 * i, EVENT_HELD, QUEUE, one(&f));
+    ends_at(&f, 4000, 630);
+    build(&f);
+    assert_false(has_stage(&f));
+    end(&f);
+}
+
+// A put was not seen as the recording began, so that by the count there is always one left.
+static void who_looks_in_after_an_unseen_put_serves_nothing(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    tb_running(f.tb, RUN);
+    tb_event(f.tb, TAKER, 900, EVENT_HELD, QUEUE, one(&f));
+    for (uint64_t i = 0; i < ELEMENTS; i++) tb_event(f.tb, TAKER, 1050 + 100 * i, EVENT_HELD, QUEUE, one(&f));
+    ends_at(&f, 4000, 630);
+    build(&f);
+    assert_false(has_stage(&f));
+    end(&f);
+}
+
 // What is there from the beginning is all that there is to do.
 static void a_full_queue_is_emptied_without_a_wait(void **state) {
     (void)state;
@@ -504,6 +527,8 @@ int main(void) {
         cmocka_unit_test(what_main_takes_is_its_own),
         cmocka_unit_test(what_takers_put_back_goes_round),
         cmocka_unit_test(a_thread_that_looks_in_serves_nothing),
+        cmocka_unit_test(a_few_looks_in_are_no_stage),
+        cmocka_unit_test(who_looks_in_after_an_unseen_put_serves_nothing),
         cmocka_unit_test(a_full_queue_is_emptied_without_a_wait),
         cmocka_unit_test(a_thread_that_takes_once_serves_nothing),
         cmocka_unit_test(a_thread_that_acts_first_serves_nothing),
