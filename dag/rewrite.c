@@ -134,12 +134,14 @@ static int64_t moved_time(const struct rewrite *rewrite, int64_t recorded_ns) {
 }
 
 // How long the source's thread waited for cores says nothing of another, nor what it executed. A task that is none any
-// more was not made.
+// more was not made. Of a unit its result tells where it ran.
 static bool is_kept(const struct rewrite *rewrite, const struct event *event) {
     if (event->kind == EVENT_RUN_DELAY || event->kind == EVENT_READY)
         return !rewrite->run->redispatched && rewrite->source == rewrite->thread;
     if (event->kind == EVENT_BYTECODES) return !rewrite->run->redispatched && rewrite->folded.count == 0;
     if (event->kind == EVENT_TIMED_OUT) return !rewrite->tells_limits;
+    if (event->kind == EVENT_TASK_START || event->kind == EVENT_TASK_END)
+        return idmap_get(&rewrite->shared_out, event->operand[0]) == IDMAP_NONE;
     if (event->kind != EVENT_TASK_CREATED) return true;
     uint32_t task = idmap_get(&rewrite->folded, event->operand[0]);
     return task == IDMAP_NONE;
@@ -675,6 +677,13 @@ static bool fill(struct rewrite *rewrite, uint64_t *next_id) {
     for (uint32_t t = 0; t < recorded->task_count; t++) {
         if (is_folded(rewrite, t) && !idmap_add(&rewrite->folded, recorded->tasks[t].id, t)) return false;
     }
+    for (uint32_t i = 0; run->redispatched && i < recorded->batch_count; i++) {
+        const struct dag_batch *batch = &recorded->batches[i];
+        for (uint32_t u = batch->first_unit; u < batch->first_unit + batch->unit_count; u++) {
+            const uint32_t task = recorded->units[u].task;
+            if (!idmap_add(&rewrite->shared_out, recorded->tasks[task].id, task)) return false;
+        }
+    }
     for (uint32_t t = 0; run->due_ns && t < recorded->task_count; t++) {
         bool due = run->due_ns[t] != INT64_MIN;
         if (due && !idmap_add(&rewrite->delayed, recorded->tasks[t].id, t)) return false;
@@ -713,5 +722,6 @@ void rewrite_destroy(struct rewrite *rewrite) {
     idmap_destroy(&rewrite->folded);
     rewritten_actors_destroy(&rewrite->actors);
     idmap_destroy(&rewrite->delayed);
+    idmap_destroy(&rewrite->shared_out);
     idmap_destroy(&rewrite->redealt);
 }

@@ -23,6 +23,7 @@ struct rewrite {
     struct idmap folded;                 // ids of tasks that run inside others in this run only
     struct idmap redealt;                // ids of requests that come by other connections: index into run->requests
     struct idmap delayed;                // ids of tasks that are due at some time
+    struct idmap shared_out;             // of redispatched runs, ids of units that others may have taken
     uint64_t *run_ids;                   // a thread of the run each: task id of its run(), for new ones
 
     struct rewritten_actors actors;

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "by_hand.h"
+#include "tracefile/reader.h"
 
 enum { MAIN = HAND_MAIN, WORKER = HAND_FIRST };
 enum { A = 1, B, C, D, FIRST_HELPER, SECOND_HELPER, THIRD_HELPER };
@@ -22,8 +23,8 @@ static void take(struct by_hand *p, uint64_t time_ns, uint64_t unit) {
     tb_event(p->tb, MAIN, time_ns, EVENT_TAKEN, unit);
 }
 
-// Main makes four units of 1000 and hands over three helpers. It runs A and C itself, the worker B and D, and comes with
-// its third helper when nothing is left. With `late` the second helper is at something else first.
+// Main makes four units of 1000 and hands over three helpers. It runs A and C itself, the worker B and D, and comes
+// with its third helper when nothing is left. With `late` the second helper is at something else first.
 static struct by_hand record(bool late) {
     struct by_hand p = by_hand_begin(NULL, 1);
     const uint32_t class = tb_class(p.tb, "Main$Unit"), helper = tb_class(p.tb, "Main$Helper");
@@ -107,6 +108,24 @@ static void test_more_workers_take_more(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
+// A unit's result is told where it was taken, and nothing of where it was before: what is written stays as it is.
+static void test_what_is_written_is_the_run(void **state) {
+    (void)state;
+    struct by_hand p = record(false);
+    struct error error = ERROR_INIT;
+    p.fixture.edit.pool_threads[p.pool] = 3;
+    const struct dag *run = by_hand_simulate(&p, MODEL_POOL);
+    struct trace *trace = written_run(run);
+    assert_int_equal(trace->events_of_kind[EVENT_TASK_START], 3); // the helpers
+    struct dag *again = dag_build(trace, &error);
+    assert_non_null(again);
+    for (uint64_t unit = A; unit <= D; unit++) assert_int_equal(result_of(again, unit), result_of(run, unit));
+    assert_int_equal(again->batch_count, 0);
+    dag_free(again);
+    trace_close(trace);
+    simulate_fixture_close(&p.fixture);
+}
+
 // What does not take its unit first of all may depend on what it did before.
 static void test_who_is_late_is_left_alone(void **state) {
     (void)state;
@@ -119,9 +138,8 @@ static void test_who_is_late_is_left_alone(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_batch_is_found),
-        cmocka_unit_test(test_as_recorded),
-        cmocka_unit_test(test_more_workers_take_more),
+        cmocka_unit_test(test_a_batch_is_found),          cmocka_unit_test(test_as_recorded),
+        cmocka_unit_test(test_more_workers_take_more),    cmocka_unit_test(test_what_is_written_is_the_run),
         cmocka_unit_test(test_who_is_late_is_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
