@@ -208,7 +208,7 @@ static bool is_free(const struct thread_state *state) {
 
 void queues_put(JNIEnv *jni, jobject object, uint64_t carried) {
     const struct thread_state *here = thread_state_here();
-    if (!here || here->tasks == 0 || here->spawns > 0 || carried == EXCLUDED) return;
+    if (!here || here->tasks == 0 || thread_state_hands_over(here) || carried == EXCLUDED) return;
     PROBED struct thread_state *state = probe_begin();
     uint32_t slot = slot_of(jni, state, object, carried, 1);
     if (!slot) return;

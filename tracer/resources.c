@@ -155,8 +155,8 @@ static void count_released(uint32_t slot) {
 // What happens -------------------------------------------------------------------------------------------------------
 
 bool resources_may_wait(const struct thread_state *state) {
-    return state && state->tasks > 0 && state->spawns == 0 && state->wait_depth == 0 && !state->blocked_on &&
-           !state->sleep && !state->wants;
+    return state && state->tasks > 0 && !thread_state_hands_over(state) && state->wait_depth == 0 &&
+           !state->blocked_on && !state->sleep && !state->wants;
 }
 
 static uint64_t want_of(struct wanted wanted, uint32_t site) {

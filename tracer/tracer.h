@@ -239,6 +239,14 @@ static inline struct thread_state *thread_state_get(void) {
     return __builtin_expect(state != NULL, 1) ? state : thread_state_make();
 }
 
+// Whether it is handing a task over. Not inside a method that may do so and has not: a callback of a future that is
+// complete already runs in one.
+static inline bool thread_state_hands_over(const struct thread_state *state) {
+    bool hands = state->spawns > SPAWN_STACK;
+    for (uint32_t i = 0; i < state->spawns && i < SPAWN_STACK && !hands; i++) hands = state->spawn[i] != 0;
+    return hands;
+}
+
 // State with a channel and an id in the trace for a thread that is not the calling one, or (thread NULL) for it. The
 // meter is not open yet. NULL without memory.
 struct thread_state *thread_state_new(JNIEnv *jni, jthread thread);

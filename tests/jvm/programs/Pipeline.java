@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -25,6 +26,15 @@ public final class Pipeline {
 
         void put(Object element) throws InterruptedException {
             queue.put(element);
+        }
+
+        /** By a callback. */
+        void putNow(Object element) {
+            try {
+                put(element);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
         }
 
         boolean offer(Object element) {
@@ -79,7 +89,7 @@ public final class Pipeline {
         });
         Thread[] prices = start("pricing", 2, pricing, order -> {
             Thread.sleep(1);
-            storing.put(order);
+            CompletableFuture.completedFuture(order).thenAccept(storing::putNow);
         });
         for (int i = 0; i < orders; i++) {
             pricing.put("order " + i);
