@@ -69,3 +69,15 @@ bool dag_task_outlasts(const struct dag *dag, const struct dag_task *task) {
     if (!(task->flags & TASK_UNFINISHED) || task->result != DAG_NONE || dag->trace->lost_events) return false;
     return task->start == DAG_NONE || task->end >= dag_thread_end(dag, &dag->threads[task->thread]);
 }
+
+uint32_t dag_claim_from(const struct dag *dag, uint32_t vertex) {
+    uint32_t low = 0, high = dag->claim_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (dag->claims[middle].vertex < vertex)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

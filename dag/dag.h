@@ -387,6 +387,7 @@ struct dag {
 // nobody hands over; they are TASK_NESTED, in the order in which they were taken.
 struct dag_batch {
     uint32_t pool; // trace pool id of the helpers
+    uint32_t site; // where they are handed over
     uint32_t first_unit, unit_count;
 };
 struct dag_unit {
@@ -490,6 +491,9 @@ static inline bool dag_task_is_cancelled(const struct dag *dag, const struct dag
 // The wait with a time limit that ends at a vertex, an index into awaits, or DAG_NONE. Cost: the logarithm of their
 // number.
 uint32_t dag_await_at(const struct dag *dag, uint32_t vertex);
+
+// The first claim at a vertex or behind it, an index into claims. Cost: the logarithm of their number.
+uint32_t dag_claim_from(const struct dag *dag, uint32_t vertex);
 
 // The task in whose body a thread is behind a vertex, the innermost, or DAG_NONE; `body` is that before the vertex.
 static inline uint32_t dag_body_after(const struct dag *dag, uint32_t vertex, uint32_t body) {

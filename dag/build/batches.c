@@ -131,21 +131,23 @@ static uint32_t helpers_until(const struct search *search, uint32_t end) {
 }
 
 // The claims of a batch, whose units lie from `first` to `end`; how many of these they take, 0 if one can't be told.
-static uint32_t add_claims(struct search *search, uint32_t first, uint32_t end, uint32_t *pool) {
+static uint32_t add_claims(struct search *search, uint32_t first, uint32_t end, struct dag_batch *batch) {
     const struct dag *dag = search->dag;
     const uint32_t owner = search->made[first].owner, until = helpers_until(search, end);
     uint32_t v = search->made[first].made_at, taken = 0;
-    *pool = 0;
+    batch->pool = 0;
     for (uint32_t t; v < until && (t = helper_at(search, owner, v)) != DAG_NONE; v = dag->tasks[t].spawn_end + 1) {
         const struct dag_task *helper = &dag->tasks[t];
-        if (*pool == 0) *pool = helper->pool;
-        if (helper->pool != *pool || helper->start == DAG_NONE || helper->spawn_end == helper->spawn_begin) return 0;
+        if (batch->pool == 0) batch->pool = helper->pool;
+        batch->site = helper->site;
+        if (helper->pool != batch->pool || helper->start == DAG_NONE || helper->spawn_end == helper->spawn_begin)
+            return 0;
         const uint32_t from = first_of(search, first, end, t), count = taken_by(search, from, end, t);
         if (!add_claim(search, helper->start + 1, from, count, search->of_site[helper->site].most)) return 0;
         taken += count;
     }
     const uint32_t from = first_of(search, first, end, owner), count = taken_by(search, from, end, owner);
-    if (*pool == 0 || !add_claim(search, v, from, count, UINT32_MAX)) return 0;
+    if (batch->pool == 0 || !add_claim(search, v, from, count, UINT32_MAX)) return 0;
     return taken + count;
 }
 
@@ -163,8 +165,8 @@ static int by_time(const void *a, const void *b) {
 static void add_batch(struct search *search, uint32_t first, uint32_t end, struct taken *taken) {
     struct dag *dag = search->dag;
     const uint32_t claims = search->claims;
-    uint32_t pool;
-    if (add_claims(search, first, end, &pool) != end - first) {
+    struct dag_batch batch = {.first_unit = search->units, .unit_count = end - first};
+    if (add_claims(search, first, end, &batch) != end - first) {
         search->claims = claims;
         return;
     }
@@ -173,7 +175,7 @@ static void add_batch(struct search *search, uint32_t first, uint32_t end, struc
         taken[i - first] = (struct taken){dag->vertices.time_ns[unit.first - 1], unit};
     }
     qsort(taken, end - first, sizeof *taken, by_time);
-    dag->batches[search->batches++] = (struct dag_batch){pool, search->units, end - first};
+    dag->batches[search->batches++] = batch;
     for (uint32_t i = first; i < end; i++) dag->units[search->units++] = taken[i - first].unit;
 }
 

@@ -34,20 +34,8 @@ void claims_begin_run(struct simulation *sim) {
     }
 }
 
-static uint32_t claim_at(const struct dag *dag, uint32_t vertex) {
-    uint32_t low = 0, high = dag->claim_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (dag->claims[middle].vertex < vertex)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 bool claim_is_open(const struct simulation *sim, uint32_t vertex) {
-    return sim->claims_left[claim_at(sim->dag, vertex)] > 0;
+    return sim->claims_left[dag_claim_from(sim->dag, vertex)] > 0;
 }
 
 static void leave(struct simulation *sim, struct frame *frame, const struct dag_claim *claim) {
@@ -59,7 +47,7 @@ static void leave(struct simulation *sim, struct frame *frame, const struct dag_
 void claim_step(struct simulation *sim, uint32_t process) {
     const struct dag *dag = sim->dag;
     struct frame *frame = &sim->frames[sim->processes[process].frame];
-    const uint32_t index = claim_at(dag, frame->next);
+    const uint32_t index = dag_claim_from(dag, frame->next);
     const struct dag_claim *claim = &dag->claims[index];
     const struct dag_batch *batch = &dag->batches[claim->batch];
     if (sim->units_taken[claim->batch] == batch->unit_count) {

@@ -40,10 +40,11 @@ double pacing_cold_part(const struct pacing *pacing, const struct dag *dag, uint
 
 // ---- what tasks tell
 
-// The means over what a task computed, in its own body.
-static struct pace_task task_at(const struct pacing *pacing, const struct dag *dag, const struct dag_task *task) {
-    struct pace_task told = {.site = task->site};
-    for (uint32_t v = task->start + 1; v <= task->end; v++) {
+// The means over what a body computed up to its last vertex.
+static struct pace_task told_by(const struct pacing *pacing, const struct dag *dag, uint32_t site, uint32_t first,
+                                uint32_t last) {
+    struct pace_task told = {.site = site};
+    for (uint32_t v = first; v <= last; v++) {
         const double cost_ns = (double)dag->vertices.compute_ns[v];
         told.cost_ns += cost_ns;
         for (int f = 0; f < PACE_FACTORS; f++) told.when.part[f] += cost_ns * pacing->when[v].part[f];
@@ -59,12 +60,30 @@ static bool tells(const struct dag_task *task) {
     return task->site != DAG_NONE && task->start != DAG_NONE && !(task->flags & not );
 }
 
-bool pacing_learn(struct pacing *pacing, const struct dag *dag) {
-    struct pace_task *tasks = malloc(((size_t)dag->task_count + 1) * sizeof *tasks);
+// What a helper computes is by the units that were left for it, which tell by themselves.
+static bool takes_units(const struct dag *dag, const struct dag_task *task) {
+    const uint32_t claim = dag_claim_from(dag, task->start + 1);
+    return claim < dag->claim_count && dag->claims[claim].vertex == task->start + 1;
+}
+
+static uint32_t units_tell(const struct pacing *pacing, const struct dag *dag, struct pace_task *tasks) {
     uint32_t count = 0;
+    for (uint32_t i = 0; i < dag->batch_count; i++) {
+        const struct dag_batch *batch = &dag->batches[i];
+        for (uint32_t u = batch->first_unit; u < batch->first_unit + batch->unit_count; u++)
+            tasks[count++] = told_by(pacing, dag, batch->site, dag->units[u].first, dag->units[u].last);
+    }
+    return count;
+}
+
+bool pacing_learn(struct pacing *pacing, const struct dag *dag) {
+    struct pace_task *tasks = malloc(((size_t)dag->task_count + 1) * sizeof *tasks); // units among them
     if (!tasks) return false;
+    uint32_t count = units_tell(pacing, dag, tasks);
     for (uint32_t t = 0; t < dag->task_count; t++) {
-        if (tells(&dag->tasks[t])) tasks[count++] = task_at(pacing, dag, &dag->tasks[t]);
+        const struct dag_task *task = &dag->tasks[t];
+        if (tells(task) && !takes_units(dag, task))
+            tasks[count++] = told_by(pacing, dag, task->site, task->start + 1, task->end);
     }
     const bool ok = pace_fit(&pacing->pace, tasks, count, dag->site_count);
     free(tasks);
