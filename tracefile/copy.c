@@ -15,6 +15,21 @@ bool trace_copy_tables(struct trace_writer *writer, const struct trace *trace) {
            (!trace->tells_costs || trace_write_event_costs(writer, trace->costs));
 }
 
+bool trace_copy_all_but_events(struct trace_writer *writer, const struct trace *trace) {
+    return (trace->part.number == 0 || trace_write_part(writer, &trace->part)) &&
+           (trace->method_count < 2 || trace_write_methods(writer, 1, trace->methods + 1, trace->method_count - 1)) &&
+           trace_copy_tables(writer, trace) &&
+           (trace->frame_count < 2 || trace_write_frames(writer, 1, trace->frames + 1, trace->frame_count - 1)) &&
+           (trace->calling_context_count < 2 ||
+            trace_write_calling_contexts(writer, 1, trace->calling_contexts + 1, trace->calling_context_count - 1)) &&
+           trace_write_calling_samples(writer, trace->calling_samples, trace->calling_sample_count,
+                                       trace->calling_left_out) &&
+           (trace->stacks.moment_count == 0 || trace_write_stacks(writer, &trace->stacks)) &&
+           trace_write_running(writer, trace->running, trace->running_count) &&
+           trace_write_queued(writer, trace->queued, trace->queued_count) &&
+           trace_write_stops(writer, trace->stops, trace->stop_count);
+}
+
 bool trace_copy_end(struct trace_writer *writer, const struct trace *trace, struct error *error) {
     const struct trace_end end = {.stopped_because = trace->end.stopped_because,
                                   .methods_woven = trace->end.methods_woven,

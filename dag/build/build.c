@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/build/builder.h"
+#include "dag/build/served.h"
 #include "dag/build/stages.h"
 
 #include <stdlib.h>
@@ -89,20 +90,34 @@ struct dag *dag_build(const struct trace *trace, struct error *error) {
     return dag_build_by(trace, hands_that_pay(trace), error);
 }
 
+// First requests, then stages: the threads of either are no others'.
+static bool tell_anew(struct dag *dag, const struct trace *trace, struct error *error) {
+    struct trace_memory memory = {0};
+    struct trace *served = served_told(trace, &memory, error);
+    if (error->status == STATUS_OK) dag->told_anew = stages_told(served ? served : trace, &dag->told, error);
+    if (served && !dag->told_anew && error->status == STATUS_OK) {
+        dag->told_anew = served;
+        dag->told = memory;
+        return true;
+    }
+    trace_close(served);
+    free(memory.bytes);
+    return error->status == STATUS_OK;
+}
+
 struct dag *dag_build_by(const struct trace *trace, uint32_t hands, struct error *error) {
     struct dag *dag = calloc(1, sizeof *dag);
-    struct builder builder = {.dag = dag, .trace = trace, .error = error, .hands = hands};
+    struct builder builder = {.dag = dag, .trace = trace, .error = error, .hands = hands, .end_of_load = DAG_NONE};
     error->status = STATUS_OK;
     if (!dag) {
         no_memory(&builder);
         return NULL;
     }
-    dag->told_anew = stages_told(trace, &dag->told, error);
+    bool ok = tell_anew(dag, trace, error);
     dag->trace = builder.trace = dag->told_anew ? dag->told_anew : trace;
-    bool ok = error->status == STATUS_OK && prepare(&builder) && scan_trace(&builder) && lay_vertices(&builder) &&
-              find_taken_awaits(&builder) && find_causes(&builder) && find_requests(&builder) &&
-              repair_skew(&builder) && find_end_of_load(&builder) && find_shutdown(&builder) && find_grants(&builder) &&
-              finish(&builder);
+    ok = ok && prepare(&builder) && scan_trace(&builder) && lay_vertices(&builder) && find_taken_awaits(&builder) &&
+         find_causes(&builder) && find_requests(&builder) && repair_skew(&builder) && find_end_of_load(&builder) &&
+         find_shutdown(&builder) && find_grants(&builder) && finish(&builder);
     builder_destroy(&builder);
     if (ok) return dag;
     error_wrap(error, "cannot build the graph of %s", trace->path);

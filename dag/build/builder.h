@@ -223,6 +223,7 @@ struct builder {
     uint32_t other_wait_count, other_wait_capacity;
     struct request_sighting *requests;
     uint32_t request_count, request_capacity;
+    uint32_t end_of_load;           // barrier behind the last answers, where something awaits that; else DAG_NONE
     uint32_t *series_sites; // of what a thread made in a row: trace site of what it handed over next, 0 none
     uint32_t series_count, series_capacity;
     bool makes, may_hand_over; // of the stream in hand: its last event of a task made one; what it then did was that,
@@ -270,6 +271,9 @@ bool find_end_of_load(struct builder *builder); // once no effect precedes its c
 
 bool find_shutdown(struct builder *builder); // likewise: what the JVM starts as it ends awaits the program's end
 
+// The vertex at which a thread's long sleep, for nothing that is known, ended right behind that time; DAG_NONE: there
+// is none. Before it is known what threads computed, all that lasts is taken for a sleep.
+uint32_t woken_behind(const struct dag *dag, const struct dag_thread *thread, int64_t time_ns);
 bool find_woken(struct builder *builder); // once it is known what threads computed: which thread wakes which to stop it
 bool find_answers(struct builder *builder); // likewise
 

@@ -257,16 +257,18 @@ static bool acts_by_itself(const struct dag *dag, const struct dag_thread *threa
 
 // What has no known cause, once the last request was answered, is what stops the service (the JVM's thread for
 // signals). It awaits the end of the load in an edited run, too: at its recorded time it would take away what serves
-// those who still ask.
+// those who still ask. So does what wakes then (woken.c): what waits for the client's end, an acceptor that is stopped.
 static bool hold_up_the_end(struct builder *builder, struct by_time *keys) {
     struct dag *dag = builder->dag;
     const int64_t end_ns = load_end_ns(dag);
     const uint32_t recorded_threads = dag->thread_count;
-    uint32_t barrier = DAG_NONE;
     for (uint32_t t = 0; t < recorded_threads; t++) {
-        if (!acts_by_itself(dag, &dag->threads[t], end_ns)) continue;
-        if (barrier == DAG_NONE && (barrier = await_answers(builder, keys)) == DAG_NONE) return false;
-        dag->vertices.cause[dag->threads[t].first] = barrier;
+        const bool acts = acts_by_itself(dag, &dag->threads[t], end_ns);
+        if (!acts && woken_behind(dag, &dag->threads[t], end_ns) == DAG_NONE) continue;
+        if (builder->end_of_load == DAG_NONE) builder->end_of_load = await_answers(builder, keys);
+        if (builder->end_of_load == DAG_NONE) return false;
+        if (!acts) continue;
+        dag->vertices.cause[dag->threads[t].first] = builder->end_of_load;
         dag->vertices.rule[dag->threads[t].first] = RULE_BEGIN;
     }
     return true;

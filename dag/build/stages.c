@@ -263,24 +263,8 @@ static bool tell_stream(struct telling *telling, const struct trace *trace, uint
 
 // ---- The trace -----------------------------------------------------------------------------------------------------
 
-// What trace_copy_tables leaves to its callers.
-static bool copy_rest(struct trace_writer *writer, const struct trace *trace) {
-    return (trace->part.number == 0 || trace_write_part(writer, &trace->part)) &&
-           (trace->method_count < 2 || trace_write_methods(writer, 1, trace->methods + 1, trace->method_count - 1)) &&
-           trace_copy_tables(writer, trace) &&
-           (trace->frame_count < 2 || trace_write_frames(writer, 1, trace->frames + 1, trace->frame_count - 1)) &&
-           (trace->calling_context_count < 2 ||
-            trace_write_calling_contexts(writer, 1, trace->calling_contexts + 1, trace->calling_context_count - 1)) &&
-           trace_write_calling_samples(writer, trace->calling_samples, trace->calling_sample_count,
-                                       trace->calling_left_out) &&
-           (trace->stacks.moment_count == 0 || trace_write_stacks(writer, &trace->stacks)) &&
-           trace_write_running(writer, trace->running, trace->running_count) &&
-           trace_write_queued(writer, trace->queued, trace->queued_count) &&
-           trace_write_stops(writer, trace->stops, trace->stop_count);
-}
-
 static bool write_all(struct telling *telling, const struct trace *trace) {
-    bool ok = copy_rest(telling->writer, trace) && write_pools(telling->takers, telling->writer);
+    bool ok = trace_copy_all_but_events(telling->writer, trace) && write_pools(telling->takers, telling->writer);
     for (uint32_t s = 0; ok && s < trace->stream_count; s++) ok = tell_stream(telling, trace, s);
     return ok && (!trace->next || trace_write_next(telling->writer, trace->next));
 }

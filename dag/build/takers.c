@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/build/takers.h"
 
+#include "dag/build/ids.h"
 #include "dag/dag.h"
 
 #include <stdlib.h>
@@ -213,26 +214,6 @@ static void look_at_thread(struct looking *looking, const struct event *event) {
     }
 }
 
-static uint64_t highest_id(const struct event *event, uint64_t highest) {
-    switch (event->kind) {
-    case EVENT_ENTER:
-    case EVENT_EXIT:
-    case EVENT_EXIT_THROW:
-    case EVENT_GC_BEGIN:
-    case EVENT_GC_END:
-    case EVENT_LOST:
-    case EVENT_RUN_DELAY:
-    case EVENT_SAMPLE:
-    case EVENT_BYTECODES:
-    case EVENT_LIMIT:
-    case EVENT_READY:
-    case EVENT_COMPILING:
-        return highest;
-    default:
-        return event->operand[0] > highest ? event->operand[0] : highest;
-    }
-}
-
 static bool remember(struct idmap *ids, uint64_t id) {
     return idmap_get(ids, id) != IDMAP_NONE || idmap_add(ids, id, 0);
 }
@@ -255,7 +236,7 @@ static bool look_at_task(struct takers *takers, const struct event *event) {
 
 static bool look_at_event(struct looking *looking, const struct event *event) {
     struct takers *takers = looking->takers;
-    takers->highest = highest_id(event, takers->highest);
+    takers->highest = ids_highest(event, takers->highest);
     if (!look_at_task(takers, event)) return false;
     look_at_thread(looking, event);
     const uint32_t queue = takers_queue(takers, event);
@@ -468,27 +449,14 @@ static bool match_all(struct takers *takers) {
     return ok;
 }
 
-static void name(struct takers *takers, uint64_t id) {
-    if (id > takers->highest) takers->highest = id;
-}
-
-// What no event names, too.
-static void name_tables(struct takers *takers) {
-    const struct trace *trace = takers->trace;
-    if (trace->resource_count) name(takers, trace->resources[trace->resource_count - 1].id);
-    if (trace->actor_count) name(takers, trace->actors[trace->actor_count - 1].id);
-    if (trace->running_count) name(takers, trace->running[trace->running_count - 1]);
-    for (size_t i = 0; i < trace->queued_count; i++) name(takers, trace->queued[i].task);
-}
-
 bool takers_find(const struct trace *trace, struct takers *takers, struct error *error) {
-    *takers = (struct takers){.trace = trace, .began_late = dag_ran_before(trace)};
+    *takers =
+        (struct takers){.trace = trace, .began_late = dag_ran_before(trace), .highest = ids_highest_of_tables(trace)};
     if (!list_queues(takers)) return error_set(error, STATUS_FAILED, "no memory for queues");
     if (takers->queue_count == 0) return true;
     for (uint32_t s = 0; s < trace->stream_count; s++) {
         if (!look_at_stream(takers, s, error)) return false;
     }
-    name_tables(takers);
     leave_asked(takers);
     return match_all(takers) || error_set(error, STATUS_FAILED, "no memory for queues");
 }

@@ -3,6 +3,9 @@
 // recorded says what woke such a thread, but the one that stops it awaits its end at once. Where a thread's last long
 // sleep has no known cause, and about when that ended another thread began to wait for the thread's end, that one woke
 // it. In an edited run it sleeps until then, not for as long as it did.
+//
+// Likewise what hands requests over sleeps until one comes, and what wakes right behind the last answer slept until the
+// end of the load.
 #include "dag/build/builder.h"
 #include "dag/edge.h"
 #include "dag/ns.h"
@@ -115,9 +118,49 @@ static void find_wakers(const struct dag *dag, struct last_part *parts, uint32_t
     }
 }
 
+// What hands requests over slept until one came.
+static void wake_pollers(struct dag *dag) {
+    for (uint32_t i = 0; i < dag->request_count; i++) {
+        const uint32_t v = dag->requests[i].polled;
+        if (v == DAG_NONE || v == dag->threads[dag_thread_of(dag, v)].first) continue;
+        if (!is_of_nothing_known(dag, v) || slept_before_ns(dag, v) == 0) continue;
+        dag->vertices.cause[v] = dag->requests[i].arrival;
+        dag->vertices.rule[v] = RULE_WOKEN;
+    }
+}
+
+// The load's end is later than any request's, so that at most one sleep of a thread's spans it.
+uint32_t woken_behind(const struct dag *dag, const struct dag_thread *thread, int64_t time_ns) {
+    const int64_t *at_ns = dag->vertices.time_ns;
+    if (thread->system || thread->request || thread->stream == DAG_NONE || thread->count < 2) return DAG_NONE;
+    uint32_t low = thread->first, high = thread->first + thread->count - 1;
+    if (at_ns[low] > time_ns || at_ns[high] <= time_ns) return DAG_NONE;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (at_ns[middle] <= time_ns)
+            low = middle;
+        else
+            high = middle;
+    }
+    const int64_t slept_ns = dag->vertices.compute_ns ? slept_before_ns(dag, high) : at_ns[high] - at_ns[low];
+    const bool near = slept_ns >= LONG_SLEEP_NS && at_ns[high] - time_ns <= slept_ns / TIMES_LONGER;
+    return near && is_of_nothing_known(dag, high) ? high : DAG_NONE;
+}
+
+static void wake_behind_load(struct builder *builder) {
+    struct dag *dag = builder->dag;
+    for (uint32_t t = 0; t < dag->thread_count && builder->end_of_load != DAG_NONE; t++) {
+        const uint32_t v = woken_behind(dag, &dag->threads[t], dag->vertices.time_ns[builder->end_of_load]);
+        if (v == DAG_NONE) continue;
+        dag->vertices.cause[v] = builder->end_of_load;
+        dag->vertices.rule[v] = RULE_WOKEN;
+    }
+}
+
 bool find_woken(struct builder *builder) {
     struct dag *dag = builder->dag;
     if (!dag->vertices.compute_ns) return true; // nothing says which thread slept
+    wake_pollers(dag);
     struct last_part *parts = malloc(((size_t)dag->thread_count + 1) * sizeof *parts);
     uint32_t count = 0;
     if (!parts) return no_memory(builder);
@@ -129,5 +172,6 @@ bool find_woken(struct builder *builder) {
         dag->vertices.rule[parts[i].woken] = RULE_WOKEN;
     }
     free(parts);
+    wake_behind_load(builder);
     return true;
 }
