@@ -223,7 +223,7 @@ struct builder {
     uint32_t other_wait_count, other_wait_capacity;
     struct request_sighting *requests;
     uint32_t request_count, request_capacity;
-    uint32_t end_of_load;           // barrier behind the last answers, where something awaits that; else DAG_NONE
+    uint32_t end_of_load;   // barrier behind the last answers, where something awaits that; else DAG_NONE
     uint32_t *series_sites; // of what a thread made in a row: trace site of what it handed over next, 0 none
     uint32_t series_count, series_capacity;
     bool makes, may_hand_over; // of the stream in hand: its last event of a task made one; what it then did was that,

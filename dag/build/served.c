@@ -216,8 +216,8 @@ static void tell_event(struct telling *telling, const struct event *event) {
 }
 
 static bool write_told(struct telling *telling) {
-    const bool ok = telling->count == 0 ||
-                    trace_write_events(telling->writer, telling->thread, telling->events, telling->count);
+    const bool ok =
+        telling->count == 0 || trace_write_events(telling->writer, telling->thread, telling->events, telling->count);
     telling->count = 0;
     return ok;
 }

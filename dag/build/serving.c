@@ -5,7 +5,15 @@
 
 #include <stdlib.h>
 
-enum { LEAST_REQUESTS = 8, LEAST_THREADS = 2, SHARE_BROUGHT = 2, SHARE_FOUND = 4, SHARE_MOVED = 2, SHARE_UNENDED = 20, DEPTH = 32 };
+enum {
+    LEAST_REQUESTS = 8,
+    LEAST_THREADS = 2,
+    SHARE_BROUGHT = 2,
+    SHARE_FOUND = 4,
+    SHARE_MOVED = 2,
+    SHARE_UNENDED = 20,
+    DEPTH = 32
+};
 
 #define AT_ONCE_NS UINT64_C(1000000) // of two requests: no thread waits for a connection in between
 
@@ -129,7 +137,8 @@ static uint64_t slept_since(const struct serving_turn *turn, const struct event 
 
 // Whether a thread had done with the connection's request before just then, and goes on with that connection.
 static bool goes_on(const struct serving *serving, const struct serving_request *request) {
-    const struct serving_request *before = serving->request_count ? &serving->requests[serving->request_count - 1] : NULL;
+    const struct serving_request *before =
+        serving->request_count ? &serving->requests[serving->request_count - 1] : NULL;
     return before && before->stream == request->stream && before->turn == request->turn && request->connection &&
            before->connection == request->connection && before->end_ns < request->begin_ns &&
            request->begin_ns - before->end_ns <= AT_ONCE_NS;

@@ -4,12 +4,12 @@
 // stands for no request: which request waits for a thread, and since when, is not to be seen in turns.
 //
 // It is there to be seen in requests. One that began right after its turn did came when the turn was handed over; any
-// other was found by the thread that serves it, when it had done with the one before. A thread goes on with a connection
-// for as long as that asks at once: such requests have one turn, whoever else waits.
+// other was found by the thread that serves it, when it had done with the one before. A thread goes on with a
+// connection for as long as that asks at once: such requests have one turn, whoever else waits.
 //
-// No such pool is one whose requests mostly have a turn each, or one that others hand over (a poller); one of a thread for each
-// connection, in which a connection's requests are all of one turn; an event loop, which is a thread alone; and one
-// whose requests end elsewhere.
+// No such pool is one whose requests mostly have a turn each, or one that others hand over (a poller); one of a thread
+// for each connection, in which a connection's requests are all of one turn; an event loop, which is a thread alone;
+// and one whose requests end elsewhere.
 #ifndef REHYPE_DAG_SERVING_H
 #define REHYPE_DAG_SERVING_H
 
@@ -24,13 +24,13 @@ struct serving_turn {
     uint64_t id;
     uint64_t spawn_ns, start_ns, end_ns; // UINT64_MAX: not on record
     uint64_t start_cpu;
-    uint32_t pool, site;  // 0 unknown
-    uint32_t runs_in;     // pool whose thread ran it, 0: none
-    uint32_t within;      // turn of the thread that handed it over, or SERVING_NONE
-    bool from_worker;     // a thread of that pool handed it over
-    bool in_request;      // ... for a request
-    bool serves;          // requests were served in it
-    bool is_plumbing;     // it is the pool's own, and told no more; of pools that serve in turns only
+    uint32_t pool, site; // 0 unknown
+    uint32_t runs_in;    // pool whose thread ran it, 0: none
+    uint32_t within;     // turn of the thread that handed it over, or SERVING_NONE
+    bool from_worker;    // a thread of that pool handed it over
+    bool in_request;     // ... for a request
+    bool serves;         // requests were served in it
+    bool is_plumbing;    // it is the pool's own, and told no more; of pools that serve in turns only
 };
 
 struct serving_request {
@@ -45,14 +45,14 @@ struct serving_request {
 };
 
 struct serving_pool {
-    uint32_t requests, ended;  // ... on the thread that began them
-    uint32_t found;            // of which it is not known when they came
-    uint32_t brought;          // whose turn somebody else handed over
-    uint32_t connections;      // with more than one request
-    uint32_t moved;            // of which some were served in another turn than the one before
+    uint32_t requests, ended; // ... on the thread that began them
+    uint32_t found;           // of which it is not known when they came
+    uint32_t brought;         // whose turn somebody else handed over
+    uint32_t connections;     // with more than one request
+    uint32_t moved;           // of which some were served in another turn than the one before
     uint32_t threads;
-    uint64_t last_ns;          // end of its last turn
-    bool in_turns;             // it is such a pool
+    uint64_t last_ns; // end of its last turn
+    bool in_turns;    // it is such a pool
 };
 
 // Release with serving_destroy, whatever serving_find returned.

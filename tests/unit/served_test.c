@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Pools whose threads look for requests and serve them in turns, on traces by hand: a thread finds a request every 12 ms,
-// wakes another one to look on, serves it for 5 ms, and is idle.
+// Pools whose threads look for requests and serve them in turns, on traces by hand: a thread finds a request every 12
+// ms, wakes another one to look on, serves it for 5 ms, and is idle.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,7 +85,6 @@ static uint64_t serve(struct fixture *f, uint32_t thread, uint32_t i, uint64_t c
     return at_us + 2 * SERVES_US + 110;
 }
 
-
 // The first thread looks on; a third one gets the request.
 static void play_handed_over(struct fixture *f, uint32_t i, uint32_t looker) {
     const uint64_t at_us = found_us(i), begin_us = at_us + LATE_US;
@@ -129,7 +128,8 @@ static struct fixture build(struct shape shape) {
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, MAIN_RUN, 1);
     play(&f);
     const uint64_t answered_us = found_us(REQUESTS - 1) + READS_US + SERVES_US;
-    tb_event(f.tb, MAIN, (shape.stops ? answered_us + 500 : found_us(REQUESTS + 1)) * US, EVENT_THREAD_END, MAIN_RUN, 100);
+    tb_event(f.tb, MAIN, (shape.stops ? answered_us + 500 : found_us(REQUESTS + 1)) * US, EVENT_THREAD_END, MAIN_RUN,
+             100);
     f.trace = tb_open(f.tb);
     f.dag = dag_build(f.trace, &error);
     if (!f.dag) fail_msg("%s", error.cause[0]);
