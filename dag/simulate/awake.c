@@ -51,7 +51,7 @@ uint8_t *awake_played_new(const struct dag *dag) {
     return played;
 }
 
-static bool is_wakeup(const struct dag *dag, uint32_t v) {
+bool awake_is_wakeup(const struct dag *dag, uint32_t v) {
     unsigned before = dag->vertices.kind[v - 1], kind = dag->vertices.kind[v];
     return before == VERTEX_IDLE || before == VERTEX_WAIT_BEGIN || kind == VERTEX_BUSY ||
            dag->vertices.rule[v] == RULE_GRANT;
@@ -70,7 +70,7 @@ static int64_t woken_ns(const struct dag *dag, uint32_t v) {
 struct awake awake_part(const struct dag *dag, uint32_t v, enum played played) {
     const struct dag_vertices *vertices = &dag->vertices;
     int64_t from_ns = vertices->time_ns[v - 1], to_ns = vertices->time_ns[v];
-    if (is_wakeup(dag, v) || played == PLAYED_AS_WAIT) {
+    if (awake_is_wakeup(dag, v) || played == PLAYED_AS_WAIT) {
         int64_t queued_ns = vertices->queued_ns ? vertices->queued_ns[v] : 0;
         int64_t compute_ns = played == PLAYED_WHOLE ? vertices->compute_ns[v] : 0;
         from_ns = max_ns(max_ns(from_ns, woken_ns(dag, v)), to_ns - compute_ns - queued_ns);

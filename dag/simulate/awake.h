@@ -18,6 +18,9 @@ struct awake {
     int64_t compute_ns; // of what the edge computes
 };
 
+// Whether the edge to a vertex that is not its thread's first sleeps first, and computes once it is woken.
+bool awake_is_wakeup(const struct dag *dag, uint32_t vertex);
+
 // Of a vertex that is not its thread's first.
 struct awake awake_part(const struct dag *dag, uint32_t vertex, enum played played);
 

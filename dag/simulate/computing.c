@@ -6,6 +6,7 @@
 #include "dag/propagate/rules.h"
 #include "dag/simulate/amortised.h"
 #include "dag/simulate/awaits.h"
+#include "dag/simulate/awake.h"
 #include "dag/simulate/next_vertex.h"
 #include "dag/simulate/pacing.h"
 
@@ -19,6 +20,7 @@ static void meet_pace(const struct simulation *sim, struct cores_recorded *met) 
     met->compiling = pacing->compiling;
     met->compiling_count = sim->dag->sample_count;
     met->compiled_ns = pacing->compiled_ns;
+    met->compiled_before_ns = pacing->compiled_before_ns;
     met->compilers = pacing->compilers;
 }
 
@@ -117,6 +119,13 @@ static bool begin_waking_anew(const struct simulation *sim, struct process *proc
     return begin_woken(sim, process, *time_ns - compute_ns, compute_ns, (struct cores_residual){0});
 }
 
+// Whether it sleeps for what the recording does not tell, or until a time, and computes once that has come.
+static bool wakes_by_itself(const struct simulation *sim, const struct process *process) {
+    const uint32_t v = process->vertex;
+    const bool anew = process->entered || process->lead.ns > 0 || is_virtual(sim, process);
+    return !anew && sim->dag->vertices.cause[v] == DAG_NONE && awake_is_wakeup(sim->dag, v);
+}
+
 bool process_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) {
     const struct dag *dag = sim->dag;
     const struct dag_vertices *vertices = &dag->vertices;
@@ -145,6 +154,9 @@ bool process_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) 
     edge_ns = max_ns(edge_ns - amortised.compute_ns, 0);
     compute_ns -= amortised.compute_ns;
     *time_ns = process->now_ns + edge_ns;
+    if (own_ns && wakes_by_itself(sim, process))
+        return begin_edge(process, *time_ns - min_ns(compute_ns, edge_ns), min_ns(compute_ns, edge_ns), compute_ns,
+                          residual);
     return begin_edge(process, process->now_ns, edge_ns, process->lead.compute_ns + compute_ns, residual);
 }
 

@@ -213,6 +213,7 @@ void cores_begin(struct cores *cores, double count, const struct cores_recorded 
     *cores =
         (struct cores){.due = cores->due, .shares = cores->shares, .count = count, .recorded = *recorded, .pace = 1};
     begin_stretch(cores);
+    cores->wanted_ns = cores->compiled_ns = recorded->compiled_before_ns;
     begin_compiling(cores);
     look_ahead(cores);
 }

@@ -47,7 +47,7 @@ struct cores_recorded {
     const struct pace *pace;                 // NULL: it is always 1, and nothing below is looked at
     const struct cores_compiling *compiling; // rising; after the last nothing more comes
     uint32_t compiling_count;
-    double compiled_ns;      // in all
+    double compiled_ns, compiled_before_ns; // in all, and when the run begins
     const double *compilers; // that compute while there is something to compile: a class of what is compiled each
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/simulate/pacing.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static int64_t compiled_at(const struct dag *dag, uint32_t sample) {
@@ -17,6 +18,7 @@ struct pacing *pacing_new(const struct dag *dag, bool *no_memory) {
         pacing->rate = calloc((size_t)dag->sample_count + 1, sizeof *pacing->rate);
         pacing->compiling = calloc((size_t)dag->sample_count + 1, sizeof *pacing->compiling);
         pacing->compiled_ns = (double)compiled_at(dag, dag->sample_count);
+        pacing->compiled_before_ns = (double)compiled_at(dag, 0);
     }
     if (pacing && pacing->when && pacing->edge_pace && pacing->rate && pacing->compiling) return pacing;
     pacing_free(pacing);
@@ -31,11 +33,6 @@ void pacing_free(struct pacing *pacing) {
     free(pacing->rate);
     free(pacing->compiling);
     free(pacing);
-}
-
-double pacing_cold_part(const struct pacing *pacing, const struct dag *dag, uint32_t sample) {
-    const double from_ns = sample ? (double)compiled_at(dag, sample - 1) : 0;
-    return (from_ns + (double)compiled_at(dag, sample)) / 2 / pacing->compiled_ns;
 }
 
 // ---- what tasks tell
@@ -107,6 +104,14 @@ static bool has_backlog(const struct dag *dag, uint32_t sample) {
     return awake_part_of(dag, sample) >= nearly_all;
 }
 
+double pacing_cold_part(const struct pacing *pacing, const struct dag *dag, uint32_t sample, int64_t time_ns) {
+    if (sample == 0 || sample >= dag->sample_count) return (double)compiled_at(dag, sample) / pacing->compiled_ns;
+    const struct dag_sample *from = &dag->samples[sample - 1], *to = &dag->samples[sample];
+    double part = 0.5;
+    if (has_backlog(dag, sample)) part = (double)(time_ns - from->time_ns) / (double)(to->time_ns - from->time_ns);
+    return ((double)from->compiled_ns + part * (double)(to->compiled_ns - from->compiled_ns)) / pacing->compiled_ns;
+}
+
 // As many processes as would have had what they had, but no more than there were.
 static double processes_of(const struct pacing *pacing, const struct dag *dag, uint32_t sample) {
     const struct dag_sample *from = &dag->samples[sample - 1], *to = &dag->samples[sample];
@@ -115,16 +120,26 @@ static double processes_of(const struct pacing *pacing, const struct dag *dag, u
     return had < awake * pacing->rate[sample] ? had / pacing->rate[sample] : awake;
 }
 
+// How much of the way between two parts is of a class.
+static double part_in_class(double from, double to, uint32_t class) {
+    const double low = fmax(from, (double)class / PACE_CLASSES), high = fmin(to, (class + 1.0) / PACE_CLASSES);
+    return to > from ? fmax(high - low, 0) / (to - from) : 1;
+}
+
 // Of each class of compiled code the mean over the time in which there was something to compile, and of one without
 // such time, that over all of it.
 static void find_compilers(struct pacing *pacing, const struct dag *dag) {
     double compilers_ns[PACE_CLASSES] = {0}, length_ns[PACE_CLASSES] = {0}, all_ns = 0, all_length_ns = 0;
     for (uint32_t s = 1; s < dag->sample_count; s++) {
         if (!has_backlog(dag, s)) continue;
-        const uint32_t class = pace_class(pacing_cold_part(pacing, dag, s));
         const double ns = (double)(dag->samples[s].time_ns - dag->samples[s - 1].time_ns);
-        compilers_ns[class] += ns * processes_of(pacing, dag, s);
-        length_ns[class] += ns;
+        const double from = (double)compiled_at(dag, s - 1) / pacing->compiled_ns;
+        const double to = (double)compiled_at(dag, s) / pacing->compiled_ns;
+        for (uint32_t c = pace_class(from); c <= pace_class(to); c++) {
+            const double part_ns = ns * part_in_class(from, to, c);
+            compilers_ns[c] += part_ns * processes_of(pacing, dag, s);
+            length_ns[c] += part_ns;
+        }
     }
     for (int c = 0; c < PACE_CLASSES; c++) {
         all_ns += compilers_ns[c];
@@ -141,7 +156,7 @@ void pacing_find_compiling(struct pacing *pacing, const struct dag *dag, const s
     for (uint32_t s = 0; s < dag->sample_count; s++) {
         struct cores_compiling *here = &pacing->compiling[s];
         const int64_t from_work_ns = s ? until[s - 1].until_work_ns : 0;
-        const double compiled_ns = (double)(compiled_at(dag, s) - (s ? compiled_at(dag, s - 1) : 0));
+        const double compiled_ns = s ? (double)(compiled_at(dag, s) - compiled_at(dag, s - 1)) : 0;
         const double work_ns = (double)(until[s].until_work_ns - from_work_ns);
         const bool backlog = s == 0 || has_backlog(dag, s);
         here->until_work_ns = until[s].until_work_ns;

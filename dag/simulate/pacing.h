@@ -9,11 +9,12 @@
 
 struct pacing {
     struct pace pace;
-    struct pace_when *when; // a vertex each, of the edge to it; NULL once the pace is known
-    float *edge_pace;       // likewise
-    double mean;            // of all that was computed
-    float *rate;            // a sample each: what of a core each that was awake had until then
-    double compiled_ns;     // by the compilers, in all
+    struct pace_when *when;    // a vertex each, of the edge to it; NULL once the pace is known
+    float *edge_pace;          // likewise
+    double mean;               // of all that was computed
+    float *rate;               // a sample each: what of a core each that was awake had until then
+    double compiled_ns;        // by the compilers, in all
+    double compiled_before_ns; // when the recording began
     // So many of them compute while there is something to compile and such a part of all has been.
     double compilers[PACE_CLASSES];
     struct cores_compiling *compiling; // a sample of the DAG each: until then
@@ -23,9 +24,10 @@ struct pacing {
 struct pacing *pacing_new(const struct dag *dag, bool *no_memory);
 void pacing_free(struct pacing *pacing);
 
-// How much of what is compiled in the end was, on the mean, between the sample before and this one; index sample_count:
-// behind the last.
-double pacing_cold_part(const struct pacing *pacing, const struct dag *dag, uint32_t sample);
+// How much of what is compiled in the end was at a time between the sample before and this one; index sample_count:
+// behind the last. While there was something to compile all the time, compilers got on with it evenly, as they do in a
+// run; else it is the mean between the two.
+double pacing_cold_part(const struct pacing *pacing, const struct dag *dag, uint32_t sample, int64_t time_ns);
 
 // Learns the pace of the edges of which `when` tells crowd and turns. false: no memory.
 bool pacing_learn(struct pacing *pacing, const struct dag *dag);

@@ -247,9 +247,8 @@ static double rate(const struct sweep *sweep) {
 }
 
 // Returns the pace; 1 as long as it is looked for.
-static double pass_pace(struct sweep *sweep, int64_t length_ns) {
+static double pass_pace(struct sweep *sweep, double cold, int64_t length_ns) {
     const struct simulation *sim = sweep->sim;
-    const double cold = pacing_cold_part(sweep->pacing, sim->dag, sweep->sample);
     sweep->had.time_ns += length_ns;
     sweep->had.computed_ns += sweep->computing * (double)length_ns;
     sweep->had.cold_ns += cold * (double)length_ns;
@@ -261,19 +260,46 @@ static double pass_pace(struct sweep *sweep, int64_t length_ns) {
     return pace_at(&sweep->pacing->pace, &when);
 }
 
+static void serve_at(struct sweep *sweep, double cold, int64_t length_ns) {
+    double each_ns = (double)length_ns * rate(sweep), work_ns = each_ns;
+    if (sweep->pacing) work_ns *= pass_pace(sweep, cold, length_ns);
+    cores_clock_pass(&sweep->had.got, each_ns);
+    cores_clock_pass(&sweep->had.served, work_ns);
+    sweep->work_ns += work_ns * sweep->awake;
+}
+
+// Until code is of another class, or to the end.
+static int64_t piece_ns(const struct sweep *sweep, double cold, double cold_end, int64_t length_ns) {
+    const double next = (pace_class(cold) + 1.0) / PACE_CLASSES;
+    if (sweep->looks || cold_end <= next) return length_ns;
+    const int64_t ns = (int64_t)ceil((next - cold) / (cold_end - cold) * (double)length_ns);
+    return ns < 1 ? 1 : min_ns(ns, length_ns);
+}
+
+// In pieces in which code is of one class each.
+static void serve_paced(struct sweep *sweep, int64_t from_ns, int64_t until_ns) {
+    const struct dag *dag = sweep->sim->dag;
+    const double cold_end = pacing_cold_part(sweep->pacing, dag, sweep->sample, until_ns);
+    double cold = pacing_cold_part(sweep->pacing, dag, sweep->sample, from_ns);
+    for (int64_t left_ns = until_ns - from_ns; left_ns > 0;) {
+        const int64_t ns = piece_ns(sweep, cold, cold_end, left_ns);
+        const double next = cold + (cold_end - cold) * (double)ns / (double)left_ns;
+        serve_at(sweep, (cold + next) / 2, ns);
+        left_ns -= ns;
+        cold = next;
+    }
+}
+
 static void serve(struct sweep *sweep, int64_t until_ns) {
     int64_t from_ns = sweep->now_ns;
     sweep->now_ns = until_ns;
     if (sweep->paused || sweep->awake == 0) return; // before the first edge the clock stands at INT64_MIN
-    if (sweep->together_ns) {
+    if (sweep->together_ns)
         sweep->together_ns[sweep->awake < sweep->most ? sweep->awake : sweep->most] += until_ns - from_ns;
-        return;
-    }
-    double each_ns = (double)(until_ns - from_ns) * rate(sweep), work_ns = each_ns;
-    if (sweep->pacing) work_ns *= pass_pace(sweep, until_ns - from_ns);
-    cores_clock_pass(&sweep->had.got, each_ns);
-    cores_clock_pass(&sweep->had.served, work_ns);
-    sweep->work_ns += work_ns * sweep->awake;
+    else if (sweep->pacing)
+        serve_paced(sweep, from_ns, until_ns);
+    else
+        serve_at(sweep, 1, until_ns - from_ns);
 }
 
 static void pass_to(struct sweep *sweep, int64_t until_ns) {

@@ -2,6 +2,7 @@
 // The pace of a run (dag/simulate/pace.h) is learnt from tasks whose costs follow a known law, and cores that keep it.
 #include "dag/simulate/cores.h"
 #include "dag/simulate/pace.h"
+#include "dag/simulate/pacing.h"
 #include "random_trace.h"
 
 #include <math.h>
@@ -122,13 +123,15 @@ static int64_t end_of(struct cores *cores) {
     return end_ns;
 }
 
-static int64_t play(const struct pace *pace, double count, uint32_t processes) {
-    const struct cores_compiling compiling = {INT64_MAX, 1000000, 0};
+// Of a millisecond of compiling so much was done before.
+static int64_t play_from(const struct pace *pace, double count, uint32_t processes, double before_ns) {
+    const struct cores_compiling compiling = {INT64_MAX, 1000000 - before_ns, 0};
     const struct cores_recorded recorded = {.cores = count,
                                             .pace = pace,
                                             .compiling = &compiling,
                                             .compiling_count = 1,
                                             .compiled_ns = 1000000,
+                                            .compiled_before_ns = before_ns,
                                             .compilers = one_compiler};
     struct cores cores = {0};
     assert_true(cores_reserve(&cores, processes));
@@ -141,6 +144,10 @@ static int64_t play(const struct pace *pace, double count, uint32_t processes) {
     return end_ns;
 }
 
+static int64_t play(const struct pace *pace, double count, uint32_t processes) {
+    return play_from(pace, count, processes, 0);
+}
+
 // A millisecond of work beside one to compile, code being worth half until half of that is done. With a core for each,
 // that takes half a millisecond, in which a quarter is done; with one for both, or for two and the compiler, longer.
 static void test_compilers_share_the_cores(void **state) {
@@ -148,6 +155,28 @@ static void test_compilers_share_the_cores(void **state) {
     assert_in_range(play(&pace, 2, 1), 1249000, 1251000);
     assert_in_range(play(&pace, 1, 1), 2249000, 2251000);
     assert_in_range(play(&pace, 1, 2), 2249000, 2251000);
+}
+
+// Who joins a program that is warm does not find it cold: with half of it compiled before, all is worth what it is.
+static void test_what_was_compiled_before_is(void **state) {
+    const struct pace pace = cold_half();
+    assert_in_range(play_from(&pace, 2, 1, 500000), 999000, 1001000);
+    assert_in_range(play_from(&pace, 1, 1, 500000), 1499000, 1501000);
+}
+
+// Compilers are awake from 0 to 100 and get on evenly, as in a run; then hardly, and when they compiled is not known.
+static void test_code_gets_warm_between_samples(void **state) {
+    struct dag_sample samples[] = {
+        {.time_ns = 0, .compiled_ns = 20}, {.time_ns = 100, .compiled_ns = 120}, {.time_ns = 1100, .compiled_ns = 200}};
+    const struct dag dag = {.samples = samples, .sample_count = 3};
+    const struct pacing pacing = {.compiled_ns = 200};
+    assert_about(pacing_cold_part(&pacing, &dag, 0, -10), 0.1);
+    assert_about(pacing_cold_part(&pacing, &dag, 1, 0), 0.1);
+    assert_about(pacing_cold_part(&pacing, &dag, 1, 50), 0.35);
+    assert_about(pacing_cold_part(&pacing, &dag, 1, 100), 0.6);
+    assert_about(pacing_cold_part(&pacing, &dag, 2, 110), 0.8);
+    assert_about(pacing_cold_part(&pacing, &dag, 2, 1090), 0.8);
+    assert_about(pacing_cold_part(&pacing, &dag, 3, 2000), 1);
 }
 
 // 0.5 of compiling for each 1 of work: what arises is compiled at once, and the run is half as long again on one core.
@@ -171,9 +200,14 @@ static void test_what_arises_is_compiled(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_law_is_found),          cmocka_unit_test(test_no_law_is_none),
-        cmocka_unit_test(test_few_tasks_tell_nothing),    cmocka_unit_test(test_a_site_of_one_time_has_its_cost),
-        cmocka_unit_test(test_compilers_share_the_cores), cmocka_unit_test(test_what_arises_is_compiled),
+        cmocka_unit_test(test_the_law_is_found),
+        cmocka_unit_test(test_no_law_is_none),
+        cmocka_unit_test(test_few_tasks_tell_nothing),
+        cmocka_unit_test(test_a_site_of_one_time_has_its_cost),
+        cmocka_unit_test(test_compilers_share_the_cores),
+        cmocka_unit_test(test_what_arises_is_compiled),
+        cmocka_unit_test(test_what_was_compiled_before_is),
+        cmocka_unit_test(test_code_gets_warm_between_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

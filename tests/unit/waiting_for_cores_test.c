@@ -84,6 +84,28 @@ static void test_a_waiter_was_kept_from_its_result_for_no_longer_than_that_was_t
     simulate_fixture_close(&p.fixture);
 }
 
+// Main waits for what nobody tells, from 500 to 1500, and computes 100 once that has come: meanwhile the worker has the
+// core for itself, and both go on when they did.
+static void test_a_wait_for_what_is_not_known_computes_in_the_end(void **state) {
+    (void)state;
+    struct by_hand p = by_hand_begin(NULL, 2);
+    tb_cores(p.tb, 1);
+    by_hand_spawn(&p, HAND_MAIN, 100, 110, 1);
+    tb_event(p.tb, HAND_MAIN, 500, EVENT_WAIT_BEGIN, 0, 10, tb_wait(WAIT_FOR_UNKNOWN, p.site));
+    tb_event(p.tb, HAND_MAIN, 1500, EVENT_WAIT_END, 0, 110);
+    tb_event(p.tb, HAND_FIRST, 120, EVENT_WORKER_BEGIN, p.pool);
+    tb_event(p.tb, HAND_FIRST, 130, EVENT_TASK_START, 1, 10);
+    tb_event(p.tb, HAND_FIRST, 1000, EVENT_TASK_END, 1, 880);
+    by_hand_open(&p, 2000);
+    const struct dag *run = by_hand_simulate(&p, MODEL_CPU);
+    for (uint32_t v = 0; v < run->vertex_count; v++) {
+        const uint32_t source = run->source[v];
+        if (source == DAG_NONE) continue;
+        assert_in_range(run->vertices.time_ns[v] - p.fixture.dag->vertices.time_ns[source] + NEAR, 0, 2 * NEAR);
+    }
+    simulate_fixture_close(&p.fixture);
+}
+
 static int64_t main_passes(const struct dag *run, enum vertex_kind kind) {
     for (uint32_t v = 0; v < run->vertex_count; v++) {
         if (run->vertices.kind[v] == kind) return run->vertices.time_ns[v];
@@ -145,6 +167,7 @@ static void test_a_hand_over_costs_what_it_does_with_a_core(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_wait_for_what_is_not_known_computes_in_the_end),
         cmocka_unit_test(test_a_hand_over_costs_what_it_does_with_a_core),
         cmocka_unit_test(test_a_worker_without_a_core_has_come),
         cmocka_unit_test(test_a_waiter_was_kept_from_its_result_for_no_longer_than_that_was_there),
