@@ -51,11 +51,12 @@ def table: ["case", "knob", "from", "to", "wall, s", "after", "noise, %", "off, 
 
 def worst: map(fabs) | "\(median | percent) and \(max | percent)";
 def errors($figure; $way): map(.[$figure].off[$way] | select(.));
+def beyond_noise($figure; $way): map(.[$figure] | select(.off[$way]) | [(.off[$way] | fabs) - .noise, 0] | max);
 def worth: . as $rows | map(select(.counts)) as $counting
-    | (["off, %: median and worst", "all", "that count", "estimates"] | (line), (map("---") | line)),
+    | (["off, %: median and worst", "all", "that count", "... beyond noise", "estimates"] | (line), (map("---") | line)),
       (figures[] as $figure | ways[] as $way | ($rows | errors($figure; $way)) | select(length > 0) as $all
        | [($figure | sub("_"; "-")) + ", " + $way, ($all | worst),
-          ($counting | errors($figure; $way) | if length > 0 then worst else "–" end), "\($all | length) of \($rows | length)"] | line);
+          ($counting | errors($figure; $way), beyond_noise($figure; $way) | if length > 0 then worst else "–" end), "\($all | length) of \($rows | length)"] | line);
 
 # Where the effect is more than its noise and 3 %, an estimate that did not move the same way is wrong, however near it is.
 def directions: map(select(.wall.off.cpu) | .wall | {effect: (.after / .before - 1), noise, estimated: (.after * (1 + .off.cpu) / .before - 1)})
