@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Batches: a task makes bodies, one right after the other, and hands over helpers; these and the task itself take the
-// bodies, each the next one that nobody has taken, as a thread that waits for a pool would rather work with it. It is
+// bodies, each the next one that is not taken yet, as a thread that waits for a pool would rather work with it. It is
 // told by where the bodies ran: some in helpers, which the task had handed over behind the making, before anything
 // else; some in the task itself, right behind that; and all are awaited. Tasks handed over there at a site of such
 // helpers, and of their class, are helpers as well, though they came when nothing was left.
@@ -22,7 +22,7 @@ struct helpers {               // of a site
 
 struct search {
     struct dag *dag;
-    struct made *made; // by made_at, by who ran them, by vertex
+    struct made *made; // by made_at, by the task that ran them, by vertex
     uint32_t count;
     struct helpers *of_site;
     uint32_t batches, units, claims; // found so far

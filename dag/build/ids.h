@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Ids of the tasks' series that a trace uses, for who tells a trace anew and needs ids that are free.
+// Ids of the tasks' series that a trace uses: those above are free for a trace that is told anew.
 #ifndef REHYPE_DAG_IDS_H
 #define REHYPE_DAG_IDS_H
 

@@ -257,7 +257,8 @@ static bool acts_by_itself(const struct dag *dag, const struct dag_thread *threa
 
 // What has no known cause, once the last request was answered, is what stops the service (the JVM's thread for
 // signals). It awaits the end of the load in an edited run, too: at its recorded time it would take away what serves
-// those who still ask. So does what wakes then (woken.c): what waits for the client's end, an acceptor that is stopped.
+// those who still ask. So does a thread that wakes then (woken.c): an acceptor that is stopped, one that waits for the
+// client's end.
 static bool hold_up_the_end(struct builder *builder, struct by_time *keys) {
     struct dag *dag = builder->dag;
     const int64_t end_ns = load_end_ns(dag);

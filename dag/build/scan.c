@@ -374,14 +374,14 @@ static void find_queued(struct builder *builder) {
     }
 }
 
-// The site of what was handed over behind the making of a body that nobody handed over; 0: none.
+// The site of what was handed over behind the making of a body that was handed over to no pool; 0: none.
 static uint32_t site_behind(const struct builder *builder, const struct sighting *sighting) {
     const bool submitted = sighting->seen & SEEN_SPAWN || sighting->created_on == DAG_NONE;
     return submitted || builder->series_count == 0 ? 0 : builder->series_sites[sighting->made_in];
 }
 
-// What a body makes, runs and takes the result of is somebody else's to await where others of its kind are taken by
-// whoever is free (batches.c): some that were made before a spawn at the same site ran on other threads.
+// What a body makes, runs and takes the result of may be awaited elsewhere, where any free thread takes others of its
+// kind (batches.c): some that were made before a spawn at the same site ran on other threads.
 static bool keep_shared_out(struct builder *builder) {
     bool *shared_out = calloc(builder->trace->site_count + 1, sizeof *shared_out);
     if (!shared_out) return no_memory(builder);

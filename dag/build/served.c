@@ -245,7 +245,7 @@ static bool tell_stream(struct telling *telling, uint32_t stream) {
     return telling->error->status == STATUS_OK;
 }
 
-// ---- Who looks for requests ----------------------------------------------------------------------------------------
+// ---- The task that looks for requests -------------------------------------------------------------------------------
 
 static int by_pool_and_time(const void *a, const void *b) {
     const struct coming *x = a, *y = b;

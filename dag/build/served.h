@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A trace told anew in which each request of a pool that serves in turns (serving.h) is a task of that pool, as a
-// poller would have handed it over: who looks for requests is a task on a thread of its own, which holds one of the
+// poller would have handed it over: looking for requests is a task on a thread of its own, which holds one of the
 // pool's as long as the pool serves. What a thread computed since the request before, to find and read the next, is the
 // next one's. What else it did outside of requests, for the pool itself, is left out.
 #ifndef REHYPE_DAG_SERVED_H
