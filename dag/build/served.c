@@ -9,7 +9,7 @@
 #include <string.h>
 
 // NO_CPU: so far a thread that only looks has computed; 0 would be unknown.
-enum { AT_ONCE = 256, PER_EVENT = 4, NAME_BYTES = 128, NO_CPU = 1 };
+enum { AT_ONCE = 256, PER_EVENT = 6, NAME_BYTES = 128, NO_CPU = 1 };
 
 // A request, as it is handed over.
 struct coming {

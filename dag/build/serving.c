@@ -102,6 +102,7 @@ static bool watch_start(struct watching *watching, const struct event *event) {
     struct serving_turn *turn = turn_with(watching->serving, event->operand[0]);
     if (!turn) return false;
     turn->runs_in = watching->pool;
+    turn->nested = watching->depth > 0;
     turn->start_ns = event->time;
     turn->start_cpu = event->operand[1];
     if (watching->depth < DEPTH) watching->open[watching->depth] = (uint32_t)(turn - watching->serving->turns);
@@ -278,11 +279,13 @@ static int by_spawn(const void *a, const void *b) {
 }
 
 // What serves requests, and what such a turn hands over to its own pool, but for a request. Known of the turn within
-// which it was handed over, which was handed over before.
+// which it was handed over, which was handed over before. What was handed over before the recording began is, too, but
+// for what goes on to the end: an acceptor.
 static bool is_plumbing(const struct serving *serving, const struct serving_turn *turn) {
     const uint32_t pool = turn->pool ? turn->pool : turn->runs_in;
     if (!serving->pools[pool].in_turns || (turn->runs_in && turn->runs_in != pool)) return false;
     if (turn->serves) return true;
+    if (turn->spawn_ns == UINT64_MAX) return !turn->nested && turn->end_ns != UINT64_MAX;
     if (!turn->from_worker || turn->in_request) return false;
     return turn->within == SERVING_NONE || serving->turns[turn->within].is_plumbing;
 }

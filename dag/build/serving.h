@@ -29,6 +29,7 @@ struct serving_turn {
     uint32_t within;     // turn of the thread that handed it over, or SERVING_NONE
     bool from_worker;    // a thread of that pool handed it over
     bool in_request;     // ... for a request
+    bool nested;         // it ran in another
     bool serves;         // requests were served in it
     bool is_plumbing;    // it is the pool's own, and told no more; of pools that serve in turns only
 };
