@@ -382,9 +382,9 @@ struct dag {
     struct arena arena;
 };
 
-// Work that a task parts into units which whoever is free takes (dag/build/batches.c): the task itself, or one of the
+// Work that a task parts into units which any free thread takes (dag/build/batches.c): the task itself, or one of the
 // helpers that it handed over to a pool for that. Units are bodies that were made one right after the other, and that
-// nobody hands over; they are TASK_NESTED, in the order in which they were taken.
+// are handed over to no pool; they are TASK_NESTED, in the order in which they were taken.
 struct dag_batch {
     uint32_t pool; // trace pool id of the helpers
     uint32_t site; // where they are handed over

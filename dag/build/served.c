@@ -21,7 +21,6 @@ struct telling {
     const struct serving *serving;
     struct trace_writer *writer;
     struct error *error;
-    double ns_per_cpu;
     struct coming *comings; // a request each; pool 0: it is told as it was
 
     // of the stream that is told
@@ -73,9 +72,8 @@ static uint64_t later(uint64_t one, uint64_t other) {
 
 // The task begins so much before its request as the thread has computed since it had done with what was told before.
 static uint64_t begin_of(const struct telling *telling, uint64_t before_ns, const struct event *event) {
-    const uint64_t computed = event->operand[1] > telling->cpu ? event->operand[1] - telling->cpu : 0;
     const uint64_t free_ns = later(telling->told_ns, before_ns);
-    const double computed_ns = (double)computed * telling->ns_per_cpu;
+    const double computed_ns = serving_computed_ns(telling->serving, telling->cpu, event->operand[1]);
     return computed_ns < (double)(event->time - free_ns) ? event->time - (uint64_t)computed_ns : free_ns;
 }
 
@@ -345,16 +343,10 @@ static bool write_all(struct telling *telling, const struct trace *trace) {
     return ok && tell_lookers(telling) && (!trace->next || trace_write_next(telling->writer, trace->next));
 }
 
-// A cycle of the processor's is taken for a tick of its clock.
-static double ns_per_cpu(const struct trace_header *header) {
-    const bool cycles = header->cycle_unit && strcmp(header->cycle_unit, "cycles") == 0 && header->ticks_per_s;
-    return cycles ? 1e9 / (double)header->ticks_per_s : 1;
-}
-
 static struct trace *tell_anew(const struct serving *serving, struct trace_memory *memory, struct error *error) {
     const struct trace *trace = serving->trace;
     struct error closing = ERROR_INIT;
-    struct telling telling = {.serving = serving, .error = error, .ns_per_cpu = ns_per_cpu(&trace->header)};
+    struct telling telling = {.serving = serving, .error = error};
     telling.comings = calloc(serving->request_count, sizeof *telling.comings);
     if (telling.comings) telling.writer = trace_writer_open_memory(memory, &trace->header, trace->version, error);
     bool written = false;

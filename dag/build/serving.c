@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/build/serving.h"
 
+#include "dag/build/builder.h"
 #include "dag/build/ids.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     LEAST_REQUESTS = 8,
@@ -17,7 +19,7 @@ enum {
 
 #define AT_ONCE_NS UINT64_C(1000000) // of two requests: no thread waits for a connection in between
 
-static bool no_memory(struct error *error) {
+static bool lacks_memory(struct error *error) {
     return error_set(error, STATUS_FAILED, "no memory for requests");
 }
 
@@ -69,13 +71,7 @@ static uint32_t innermost(const struct watching *watching) {
 static struct serving_turn *turn_with(struct serving *serving, uint64_t id) {
     const uint32_t known = idmap_get(&serving->turn_of, id);
     if (known != IDMAP_NONE) return &serving->turns[known];
-    if (serving->turn_count == serving->turn_capacity) {
-        const uint32_t room = serving->turn_capacity ? 2 * serving->turn_capacity : 256;
-        struct serving_turn *more = room < UINT32_MAX / 2 ? realloc(serving->turns, room * sizeof *more) : NULL;
-        if (!more) return NULL;
-        serving->turns = more;
-        serving->turn_capacity = room;
-    }
+    if (!GROW(serving->turns, serving->turn_count, serving->turn_capacity)) return NULL;
     if (!idmap_add(&serving->turn_of, id, serving->turn_count)) return NULL;
     serving->turns[serving->turn_count] = (struct serving_turn){
         .id = id, .spawn_ns = UINT64_MAX, .start_ns = UINT64_MAX, .end_ns = UINT64_MAX, .within = SERVING_NONE};
@@ -120,20 +116,15 @@ static void watch_end(struct watching *watching, const struct event *event) {
 // ---- of requests
 
 static bool add_request(struct serving *serving, struct serving_request request) {
-    if (serving->request_count == serving->request_capacity) {
-        const uint32_t room = serving->request_capacity ? 2 * serving->request_capacity : 256;
-        struct serving_request *more = room < UINT32_MAX / 2 ? realloc(serving->requests, room * sizeof *more) : NULL;
-        if (!more) return false;
-        serving->requests = more;
-        serving->request_capacity = room;
-    }
+    if (!GROW(serving->requests, serving->request_count, serving->request_capacity)) return false;
     serving->requests[serving->request_count++] = request;
     return true;
 }
 
-static uint64_t slept_since(const struct serving_turn *turn, const struct event *event) {
-    const uint64_t took_ns = event->time - turn->start_ns, computed_ns = event->operand[1] - turn->start_cpu;
-    return took_ns > computed_ns ? took_ns - computed_ns : 0;
+static uint64_t slept_since(const struct serving *serving, const struct serving_turn *turn, const struct event *event) {
+    const uint64_t took_ns = event->time - turn->start_ns;
+    const double computed_ns = serving_computed_ns(serving, turn->start_cpu, event->operand[1]);
+    return computed_ns < (double)took_ns ? took_ns - (uint64_t)computed_ns : 0;
 }
 
 // Whether a thread had done with the connection's request before just then, and goes on with that connection.
@@ -158,7 +149,7 @@ static bool watch_request(struct watching *watching, const struct event *event) 
     if (request.turn != SERVING_NONE) {
         struct serving_turn *turn = &serving->turns[request.turn];
         request.is_first = !turn->serves;
-        request.slept_ns = slept_since(turn, event);
+        request.slept_ns = slept_since(serving, turn, event);
         turn->serves = true;
         request.goes_on = goes_on(serving, &request);
     }
@@ -202,7 +193,7 @@ static bool watch_stream(struct serving *serving, uint32_t stream, struct error 
     trace_cursor_init(&cursor, serving->trace, &serving->trace->streams[stream]);
     for (uint32_t count; (count = trace_cursor_read(&cursor, events, 64, error)) > 0;) {
         for (uint32_t i = 0; i < count; i++) {
-            if (!watch_event(&watching, &events[i])) return no_memory(error);
+            if (!watch_event(&watching, &events[i])) return lacks_memory(error);
         }
     }
     return error->status == STATUS_OK;
@@ -315,12 +306,23 @@ static bool find_pools(struct serving *serving) {
     return !serving->any || find_plumbing(serving);
 }
 
+// A cycle of the processor's is taken for a tick of its clock.
+static double ns_per_cpu(const struct trace_header *header) {
+    const bool cycles = header->cycle_unit && strcmp(header->cycle_unit, "cycles") == 0 && header->ticks_per_s;
+    return cycles ? 1e9 / (double)header->ticks_per_s : 1;
+}
+
+double serving_computed_ns(const struct serving *serving, uint64_t from_cpu, uint64_t to_cpu) {
+    return to_cpu > from_cpu ? (double)(to_cpu - from_cpu) * serving->ns_per_cpu : 0;
+}
+
 bool serving_find(const struct trace *trace, struct serving *serving, struct error *error) {
-    *serving = (struct serving){.trace = trace, .highest = ids_highest_of_tables(trace)};
+    *serving = (struct serving){
+        .trace = trace, .ns_per_cpu = ns_per_cpu(&trace->header), .highest = ids_highest_of_tables(trace)};
     if (trace->endpoint_count < 2) return true;
     serving->pools = calloc((size_t)trace->pool_count + 1, sizeof *serving->pools);
     serving->pool_of = calloc((size_t)trace->stream_count + 1, sizeof *serving->pool_of);
-    if (!serving->pools || !serving->pool_of) return no_memory(error);
+    if (!serving->pools || !serving->pool_of) return lacks_memory(error);
     bool may = false;
     for (uint32_t s = 0; s < trace->stream_count; s++) {
         if (!count_requests(serving, s, error)) return false;
@@ -329,7 +331,7 @@ bool serving_find(const struct trace *trace, struct serving *serving, struct err
     for (uint32_t s = 0; may && s < trace->stream_count; s++) {
         if (!watch_stream(serving, s, error)) return false;
     }
-    return !may || find_pools(serving) || no_memory(error);
+    return !may || find_pools(serving) || lacks_memory(error);
 }
 
 void serving_destroy(struct serving *serving) {

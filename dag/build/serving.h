@@ -5,7 +5,7 @@
 //
 // It is there to be seen in requests. One that began right after its turn did came when the turn was handed over; any
 // other was found by the thread that serves it, when it had done with the one before. A thread goes on with a
-// connection for as long as that asks at once: such requests have one turn, whoever else waits.
+// connection for as long as that asks at once: such requests have one turn, though others wait.
 //
 // No such pool is one whose requests mostly have a turn each, or one that others hand over (a poller); one of a thread
 // for each connection, in which a connection's requests are all of one turn; an event loop, which is a thread alone;
@@ -48,7 +48,7 @@ struct serving_request {
 struct serving_pool {
     uint32_t requests, ended; // ... on the thread that began them
     uint32_t found;           // of which it is not known when they came
-    uint32_t brought;         // whose turn somebody else handed over
+    uint32_t brought;         // whose turn another thread than the pool's handed over
     uint32_t connections;     // with more than one request
     uint32_t moved;           // of which some were served in another turn than the one before
     uint32_t threads;
@@ -66,8 +66,9 @@ struct serving {
     struct idmap turn_of;             // by id
     struct serving_request *requests; // stream by stream, in order
     uint32_t request_count, request_capacity;
-    uint64_t highest; // of the ids that the trace names
-    bool any;         // a pool is such
+    double ns_per_cpu; // of what `cpu` operands count
+    uint64_t highest;  // of the ids that the trace names
+    bool any;          // a pool is such
 };
 
 // Cost: nothing without requests, else a decode of the trace; two where threads of pools serve them. false and *error:
@@ -78,7 +79,10 @@ void serving_destroy(struct serving *serving);
 // NULL: the id is that of no turn.
 const struct serving_turn *serving_turn(const struct serving *serving, uint64_t id);
 
-// Whether a turn is what somebody outside gave the pool to look for requests with: it holds a thread as long as the
+// What a thread computed between two boundaries, roughly where cycles are counted: their rate changes.
+double serving_computed_ns(const struct serving *serving, uint64_t from_cpu, uint64_t to_cpu);
+
+// Whether a turn was given to the pool from outside, to look for requests: it holds a thread as long as the
 // pool serves.
 bool serving_is_root(const struct serving_turn *turn);
 

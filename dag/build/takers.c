@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/build/takers.h"
 
+#include "dag/build/builder.h"
 #include "dag/build/ids.h"
 #include "dag/dag.h"
 
@@ -116,13 +117,7 @@ static struct served *served_by(struct looking *looking, uint32_t queue) {
 }
 
 static bool add_passage(struct takers *takers, struct passage passage) {
-    if (takers->passage_count == takers->passage_capacity) {
-        const uint32_t room = takers->passage_capacity ? 2 * takers->passage_capacity : 1024;
-        struct passage *more = room < UINT32_MAX / 2 ? realloc(takers->passages, room * sizeof *more) : NULL;
-        if (!more) return false;
-        takers->passages = more;
-        takers->passage_capacity = room;
-    }
+    if (!GROW(takers->passages, takers->passage_count, takers->passage_capacity)) return false;
     takers->passages[takers->passage_count++] = passage;
     return true;
 }

@@ -280,7 +280,7 @@ uint32_t donor_of(struct simulation *sim, uint32_t point) {
     return *known;
 }
 
-// A unit is no body to be gone on with as another: its rest is the rest of whoever took it.
+// A unit is no body to be gone on with as another: its rest is that of the process that took it.
 static bool may_change(const struct simulation *sim, uint32_t index) {
     uint32_t changes = 0;
     if (sim->frames[sim->processes[index].frame].kind == FRAME_UNIT) return false;

@@ -99,10 +99,10 @@
 //     Where several tasks bring about together what is awaited (CountedCompleter), a waiter that helped in the
 //     recording runs its own newest that was helped with. A thread that is no worker of the pool runs what it waits for
 //     if it is in the shared queue and ran HELPED in the recording.
-//   Batches (struct dag_batch). Where a governed pool runs helpers, what they and their task share out goes to whoever
-//     comes first: at a claim, in order of time, the unit that was taken next when recorded runs there as long as it
-//     did, its taking included; a task takes until none is left, a helper as many as one of its site took at the most.
-//     Whoever finds none goes on behind those that it had.
+//   Batches (struct dag_batch). Where a governed pool runs helpers, what they and their task share out goes to the
+//     one that comes first: at a claim, in order of time, the unit that was taken next when recorded runs there as long
+//     as it did, its taking included; a task takes until none is left, a helper as many as one of its site took at the
+//     most. One that finds none goes on behind those that it had.
 //   Threads. A task with a thread of its own starts when recorded after its spawn.
 //   Waits. A wait for a task ends as dag_propagate's RULE_WAIT says, from the task's new result.
 //     A wait with a time limit gives up so long after its begin, plus what it was recorded to take beyond that, or the

@@ -267,7 +267,7 @@ struct simulation {
         *body_of; // a task each that was cancelled before it began: whose body it has, DAG_NONE; NULL: there is none
     struct starvation starvation;
 
-    // What is taken by whoever is free (claims.h); NULL: there is none.
+    // What any free process takes (claims.h); NULL: there is none.
     uint32_t *units_taken; // a batch of the DAG each
     uint32_t *claims_left; // a claim each: units that it may still take; 0: as recorded, or done
 

@@ -60,7 +60,7 @@ static void see_what_was_had(struct simulation *sim) {
     }
 }
 
-// Who takes units does so in order of time.
+// Units are taken in order of time.
 static void see_claims(struct simulation *sim) {
     for (uint32_t i = 0; i < sim->dag->claim_count; i++)
         sim->recorded.traits[sim->dag->claims[i].vertex] &= (uint8_t)~TRAIT_PLAIN;
