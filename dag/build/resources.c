@@ -161,6 +161,24 @@ static void forget_holds(struct dag *dag) {
     }
 }
 
+// What was waited for as recording began, by a task that was seen to do nothing more before its end: the wait ended
+// unseen, and nobody knows with what.
+static void forget_unseen_ends(struct dag *dag) {
+    struct dag_vertices *vertices = &dag->vertices;
+    for (uint32_t i = 0; i < dag->ask_count; i++) {
+        struct dag_ask *ask = &dag->asks[i];
+        if (!ask->given_up || ask->asked == DAG_NONE || ask->got == DAG_NONE) continue;
+        const uint32_t task = vertices->task[ask->got + 1];
+        const bool begins = vertices->kind[ask->asked - 1] == VERTEX_START,
+                   ends = vertices->kind[ask->got + 1] == VERTEX_END;
+        if (!begins || !ends || task == DAG_NONE || !(dag->tasks[task].flags & TASK_BEGUN_BEFORE)) continue;
+        vertices->kind[ask->got] = VERTEX_ACQUIRED;
+        ask->given_up = false;
+        ask->limit_ns = INT64_MAX;
+        ask->units = 0;
+    }
+}
+
 // ---- how much there was
 
 // How many units there were from the beginning at the least. Of a pool, objects that are yet to be made count as free:
@@ -639,6 +657,7 @@ bool find_grants(struct builder *builder) {
     struct dag *dag = builder->dag;
     size_t asks = (size_t)dag->ask_count + 1;
     if (!dag->ask_count) return true;
+    forget_unseen_ends(dag);
     struct replay replay = {.dag = dag,
                             .turns = malloc(TURNS * asks * sizeof *replay.turns),
                             .counts = calloc((size_t)dag->resource_count + 1, sizeof *replay.counts),

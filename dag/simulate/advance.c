@@ -157,6 +157,13 @@ static bool is_under_way_for_ever(const struct dag *dag, const struct dag_task *
            task->tail + 1 == thread->first + thread->count;
 }
 
+static void take_back(struct simulation *sim, uint32_t index) {
+    const struct process *process = &sim->processes[index];
+    const struct dag_task *task = &sim->dag->tasks[job_task(sim, process->worker.task)];
+    if (task->flags & TASK_CUT) resource_release_cut(sim, index, process->now_ns);
+    pool_take_back(sim, index);
+}
+
 // What was cut as recording ended keeps its worker for as long as it did.
 static void finish(struct simulation *sim, uint32_t index) {
     const struct dag *dag = sim->dag;
@@ -168,7 +175,7 @@ static void finish(struct simulation *sim, uint32_t index) {
     if (!asks)
         sim->running--;
     else if (has_turn(sim, index, process->now_ns))
-        pool_take_back(sim, index);
+        take_back(sim, index);
     else
         event_put(&sim->events, NOTICE_FREE, index, process->now_ns);
 }
@@ -290,7 +297,7 @@ static void fire(struct simulation *sim, struct notice notice) {
         resource_times_out(sim, notice.subject, notice.time_ns);
         break;
     case NOTICE_FREE:
-        pool_take_back(sim, notice.subject);
+        take_back(sim, notice.subject);
         break;
     case NOTICE_ARRIVAL:
         pool_arrive(sim, notice.subject, notice.time_ns);

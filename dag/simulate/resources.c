@@ -513,3 +513,12 @@ void resource_release(struct simulation *sim, uint32_t index, uint32_t ask, int6
     if (sim->resources[of->resource].held == ask) event_remove(&sim->events, SUBJECT_RESOURCE, of->resource);
     give_back(sim, ask, now_ns);
 }
+
+void resource_release_cut(struct simulation *sim, uint32_t index, int64_t now_ns) {
+    uint32_t next = DAG_NONE;
+    for (uint32_t at = sim->processes[index].holds; at != DAG_NONE; at = next) {
+        const uint32_t ask = sim->holds[at].ask;
+        next = sim->holds[at].next;
+        if (sim->dag->asks[ask].released == DAG_NONE) resource_release(sim, index, ask, now_ns);
+    }
+}

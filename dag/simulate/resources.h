@@ -19,6 +19,8 @@ void resource_limit(struct simulation *sim, uint32_t process, int64_t now_ns); /
 // It has what its taking is not told of, if that is free: nothing tells how long it would have waited.
 void resource_had(struct simulation *sim, uint32_t process, uint32_t vertex, int64_t now_ns);
 void resource_release(struct simulation *sim, uint32_t process, uint32_t ask, int64_t now_ns);
+// A task that the recording cut has ended (TASK_CUT): what it was not seen to give back it gives back, as others do.
+void resource_release_cut(struct simulation *sim, uint32_t process, int64_t now_ns);
 // As long as its holder had it has passed, of a resource whose releases are not told.
 void resource_times_out(struct simulation *sim, uint32_t resource, int64_t now_ns);
 

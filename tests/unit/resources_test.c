@@ -954,6 +954,60 @@ static void test_what_never_comes(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
+// Task 2 was cut as the recording ended, and has a permit still: it ends when it would have, and gives it back then.
+static void test_what_was_cut_gives_back(void **state) {
+    (void)state;
+    struct program_by_hand p = begin(3, RESOURCE_PERMITS, 2, 0);
+    spawn(&p, 100, 1);
+    held(&p, 1, 200);
+    released(&p, 1, 700);
+    ends(&p, 1, 900);
+    spawn(&p, 5000, 2);
+    held(&p, 2, 5100);
+    spawn(&p, 5200, 3);
+    held(&p, 3, 5300);
+    released(&p, 3, 5350);
+    ends(&p, 3, 5400);
+    open_awaiting(&p, 3, 5400);
+    assert_recorded(&p);
+    for (unsigned m = 0; m < 2; m++) {
+        resize(&p, 1);
+        assert_int_equal(simulate(&p, models[m]), DAG_OK);
+        assert_true(now(&p, 5300) >= 6000);
+    }
+    simulate_fixture_close(&p.fixture);
+}
+
+// What a task waited for that was under way as recording began, and whose end went unseen, is no wait with a limit: it
+// takes nothing, and nobody has it.
+static void test_a_wait_that_ended_unseen(void **state) {
+    (void)state;
+    struct program_by_hand p = begin(2, RESOURCE_PERMITS, 1, 0);
+    tb_running(p.tb, 1);
+    tb_thread(p.tb, WORKERS + 1, "pool-1-thread", 0);
+    tb_event(p.tb, WORKERS + 1, 5, EVENT_WORKER_BEGIN, p.pool);
+    tb_event(p.tb, WORKERS + 1, 10, EVENT_TASK_START, 1, 1);
+    p.awake_ns[1] = 9;
+    asks(&p, 1, 20);
+    tb_event(p.tb, WORKERS + 1, 300, EVENT_GIVEN_UP, R, 40, GIVEN_UP_OTHER);
+    tb_event(p.tb, WORKERS + 1, 310, EVENT_TASK_END, 1, 50);
+    spawn(&p, 130, 2);
+    held(&p, 2, 240);
+    released(&p, 2, 710);
+    ends(&p, 2, 715);
+    spawn(&p, 400, 3);
+    asks(&p, 3, 500);
+    gets(&p, 3, 740);
+    released(&p, 3, 800);
+    ends(&p, 3, 950);
+    open_awaiting(&p, 3, 950);
+    assert_recorded(&p);
+    assert_false(p.fixture.dag->asks[0].given_up);
+    assert_int_equal(p.fixture.dag->asks[0].units, 0);
+    for (uint32_t i = 0; i < p.fixture.dag->ask_count; i++) assert_true(p.fixture.dag->asks[i].limit_ns == INT64_MAX);
+    simulate_fixture_close(&p.fixture);
+}
+
 // Task 2 has it as well, as the JVM itself does that loads a class: its release is not told. So of this monitor only
 // waits are known, and nobody waits for ever for what task 2 seems to have.
 static void test_a_monitor_whose_releases_are_told_in_part(void **state) {
@@ -979,6 +1033,8 @@ static void test_a_monitor_whose_releases_are_told_in_part(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_was_cut_gives_back),
+        cmocka_unit_test(test_a_wait_that_ended_unseen),
         cmocka_unit_test(test_a_monitor_whose_releases_are_told_in_part),
         cmocka_unit_test(test_permits),
         cmocka_unit_test(test_two_at_once),
