@@ -2,6 +2,7 @@
 #include "tracer/bodies.h"
 
 #include "tracer/calling.h"
+#include "tracer/registry.h"
 #include "tracer/resources.h"
 
 void bodies_begin(struct thread_state *state, uint64_t task, unsigned kind) {
@@ -23,6 +24,16 @@ void bodies_begin_of_actor(struct thread_state *state, uint64_t message, uint64_
         record_boundary(state, EVENT_INIT_BEGIN, actor, 0);
     else
         record_boundary(state, EVENT_MESSAGE_BEGIN, message, actor);
+}
+
+void bodies_begin_unseen(struct thread_state *state) {
+    uint64_t task = task_id_new(state);
+    registry_running(task);
+    record1(state, EVENT_BUSY, state->idle_pool);
+    struct task_frame *frame = thread_state_enter(state, task);
+    if (!frame) return;
+    frame->begun_before = true;
+    record_boundary(state, EVENT_TASK_START, task, 0);
 }
 
 void bodies_begin_nothing(struct thread_state *state) {

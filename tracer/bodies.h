@@ -17,6 +17,12 @@ void bodies_begin(struct thread_state *state, uint64_t task, unsigned kind);
 // Of an actor: it handles a message, or, where that is the actor itself, is initialised.
 void bodies_begin_of_actor(struct thread_state *state, uint64_t message, uint64_t actor);
 
+// Whether an idle worker took up a task before its classes were woven (running.h), and that task's beginning.
+static inline bool bodies_in_unseen(const struct thread_state *state) {
+    return __builtin_expect(state->was_idle, 0) && state->tasks == 0;
+}
+void bodies_begin_unseen(struct thread_state *state);
+
 // What is asked to run, but is done already: nothing begins.
 void bodies_begin_nothing(struct thread_state *state);
 

@@ -106,6 +106,16 @@ jobject locals_find(const struct locals *locals, jlong thread, jint depth, jmeth
     return NULL;
 }
 
+jobject locals_outermost(const struct locals *locals, jlong thread, jmethodID method, jint slot) {
+    const struct local_found *outermost = NULL;
+    for (size_t i = 0; i < locals->count; i++) {
+        const struct local_found *found = &locals->found[i];
+        const bool is = found->thread == thread && found->method == method && found->slot == slot;
+        if (is && (!outermost || found->depth > outermost->depth)) outermost = found;
+    }
+    return outermost ? locals->objects[outermost->place] : NULL;
+}
+
 jobject locals_next(const struct locals *locals, jlong thread, size_t *next) {
     while (*next < locals->count) {
         const struct local_found *found = &locals->found[(*next)++];

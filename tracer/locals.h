@@ -44,6 +44,9 @@ void locals_take(JNIEnv *jni, const struct locals_wanted *wanted, struct locals 
 // NULL: there is none.
 jobject locals_find(const struct locals *locals, jlong thread, jint depth, jmethodID method, jint slot);
 
+// The outermost, wherever its thread's stack ends by now. NULL: there is none.
+jobject locals_outermost(const struct locals *locals, jlong thread, jmethodID method, jint slot);
+
 // What a thread's innermost frames hold, one after the other: from *next on, which begins with 0. NULL: that was all.
 jobject locals_next(const struct locals *locals, jlong thread, size_t *next);
 

@@ -206,23 +206,8 @@ static uint64_t task_of(JNIEnv *jni, struct thread_state *state, jobject task, s
     return id;
 }
 
-// An idle worker took up a task before its classes were woven (running.h).
-static void begin_unseen(struct thread_state *state) {
-    uint64_t task = task_id_new(state);
-    registry_running(task);
-    record1(state, EVENT_BUSY, state->idle_pool);
-    struct task_frame *frame = thread_state_enter(state, task);
-    if (!frame) return;
-    frame->begun_before = true;
-    record_boundary(state, EVENT_TASK_START, task, 0);
-}
-
-static inline bool is_in_unseen(const struct thread_state *state) {
-    return __builtin_expect(state->was_idle, 0) && state->tasks == 0;
-}
-
 static void record_spawn_at(struct thread_state *state, uint64_t task, uint64_t site, uint32_t pool) {
-    if (is_in_unseen(state)) begin_unseen(state);
+    if (bodies_in_unseen(state)) bodies_begin_unseen(state);
     calling_submitted(state, task, (uint32_t)site);
     record3(state, EVENT_SPAWN_BEGIN, task, site, pool);
 }
@@ -488,10 +473,18 @@ static void start_object(JNIEnv *jni, struct thread_state *state, jobject task, 
         bodies_begin(state, id, EVENT_TASK_START);
 }
 
+// What the worker was at when the tracer came has ended, if its loop runs another task.
+static void leave_begun_before(JNIEnv *jni, struct thread_state *state) {
+    const struct task_frame *frame = bodies_top(state);
+    const bool may = frame && frame->begun_before && state->worker && !state->worker_pool && !state->loop_unseen;
+    if (may && running_begins_task(jni)) bodies_end_all(state, false);
+}
+
 // The same of one that is no task unless it was handed over in sight.
 PROBE(void, startSeen)(JNIEnv *jni, jclass helper, jobject task) {
     PROBED struct thread_state *state = probe_begin();
     if (!state) return;
+    leave_begun_before(jni, state);
     const uint64_t carried = task ? identity_carried(jni, task) : 0;
     const uint64_t pending = task && !carried ? identity_begin(task) : 0;
     if (task && !carried && !pending && !tracer.attached)
@@ -502,7 +495,9 @@ PROBE(void, startSeen)(JNIEnv *jni, jclass helper, jobject task) {
 
 PROBE(void, startObject)(JNIEnv *jni, jclass helper, jobject task) {
     PROBED struct thread_state *state = probe_begin();
-    if (state) start_object(jni, state, task, 0);
+    if (!state) return;
+    leave_begun_before(jni, state);
+    start_object(jni, state, task, 0);
 }
 
 // A ThreadPoolExecutor's worker runs what it took from the queue.
@@ -605,7 +600,7 @@ static void record_result(uint64_t task) {
     // CompletableFuture.waitingGet helps to complete what depends on the result that it has just seen: no result of its
     // own.
     bool seen = state->wait_depth > 0 && state->awaiting == task;
-    if (is_in_unseen(state)) begin_unseen(state);
+    if (bodies_in_unseen(state)) bodies_begin_unseen(state);
     if (!seen) record1(state, EVENT_RESULT, task);
 }
 
@@ -623,7 +618,7 @@ PROBE(void, fired)(JNIEnv *jni, jclass helper, jobject future) {
 static const uint64_t NO_WAIT = UINT64_MAX; // as what is awaited: the result was there
 
 static void begin_wait(JNIEnv *jni, struct thread_state *state, uint64_t target, enum wait_for what) {
-    if (state && is_in_unseen(state)) begin_unseen(state);
+    if (state && bodies_in_unseen(state)) bodies_begin_unseen(state);
     if (!state) return;
     if (state->wait_depth++ > 0) {
         state->limit_ns = 0;
@@ -895,7 +890,7 @@ PROBE(void, forkResult)(JNIEnv *jni, jclass helper, jlong carried, jint status) 
     uint64_t task = (uint64_t)carried & CARRIED_ID;
     PROBED struct thread_state *state = task && status >= 0 ? probe_begin() : NULL;
     if (!state) return;
-    if (is_in_unseen(state)) begin_unseen(state);
+    if (bodies_in_unseen(state)) bodies_begin_unseen(state);
     record1(state, EVENT_RESULT, task);
 }
 
@@ -1082,8 +1077,10 @@ PROBE(void, executorShutdown)(JNIEnv *jni, jclass helper, jobject executor) {
 PROBE(void, executorStandsBy)(JNIEnv *jni, jclass helper, jobject executor) {
     PROBED struct thread_state *state = probe_begin();
     if (!state) return;
+    const uint32_t pool = identity_executor(jni, state, executor);
     bodies_end_all(state, false);
-    become_idle(state, identity_executor(jni, state, executor));
+    if (!state->worker) begin_work(state, pool);
+    become_idle(state, pool);
 }
 
 PROBE(void, busy)(JNIEnv *jni, jclass helper, jobject task) {

@@ -7,6 +7,7 @@
 // These are the natives of java.lang.Rehype for that. As those of probes.c, none blocks, parks, throws, or
 // touches java.util.concurrent.
 #include "tracer/requests.h"
+#include "tracer/bodies.h"
 #include "tracer/bytecodes.h"
 #include "tracer/executors.h"
 #include "tracer/identity.h"
@@ -162,6 +163,7 @@ static _Atomic(jmethodID) served_by[EXECUTOR_NUMBERS]; // of each hook, the meth
 
 static void begin(struct thread_state *state, jobject key, uint32_t connection) {
     struct serving *serving = &state->serving;
+    if (bodies_in_unseen(state)) bodies_begin_unseen(state);
     serving->request = task_id_new(state);
     sleepers_expect();
     if (!connection) connection = serving->came_by;

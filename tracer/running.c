@@ -3,6 +3,7 @@
 
 #include "tracer/identity.h"
 #include "tracer/kept.h"
+#include "tracer/loops.h"
 #include "tracer/pools.h"
 #include "tracer/queued.h"
 #include "tracer/registry.h"
@@ -46,7 +47,8 @@ static struct thread_state **place_of(jthread thread) {
 
 struct at_work {
     jint frames; // of the innermost that were asked for
-    bool loop;   // of a ThreadPoolExecutor's worker
+    bool loop;   // of a worker (loops.h)
+    bool runs;   // ... which runs tasks itself
     bool asks;   // for its next task
     bool forks;  // a ForkJoinTask's body
     bool main;   // main(String[]) is the outermost frame
@@ -57,9 +59,7 @@ struct known_method {
     jmethodID method;
 };
 
-static struct known_method run_worker = {"java/util/concurrent/ThreadPoolExecutor", "runWorker", NULL},
-                           get_task = {"java/util/concurrent/ThreadPoolExecutor", "getTask", NULL},
-                           run = {"java/util/concurrent/FutureTask", "run", NULL},
+static struct known_method run = {"java/util/concurrent/FutureTask", "run", NULL},
                            run_and_reset = {"java/util/concurrent/FutureTask", "runAndReset", NULL},
                            exec = {"java/util/concurrent/ForkJoinTask", "doExec", NULL};
 
@@ -71,8 +71,6 @@ static void know_method(JNIEnv *jni, struct known_method *known, const char *des
 }
 
 static void know_methods(JNIEnv *jni) {
-    know_method(jni, &run_worker, "(Ljava/util/concurrent/ThreadPoolExecutor$Worker;)V");
-    know_method(jni, &get_task, "()Ljava/lang/Runnable;");
     know_method(jni, &run, "()V");
     know_method(jni, &run_and_reset, "()Z");
     know_method(jni, &exec, "()I");
@@ -119,8 +117,10 @@ static struct at_work look_at(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frame
     work.frames = count;
     for (jint i = 0; i < count; i++) {
         jmethodID method = frames[i].method;
-        work.loop |= is_method(jni, method, &run_worker);
-        work.asks |= is_method(jni, method, &get_task);
+        const unsigned parts = loops_parts(jni, method);
+        work.loop |= parts & LOOP_WORKS;
+        work.runs |= parts & LOOP_WORKS && parts & LOOP_RUNS;
+        work.asks |= parts & LOOP_ASKS;
         work.forks |= is_method(jni, method, &exec);
     }
     work.main = count > 0 && count < most && is_named(frames[count - 1].method, "main");
@@ -154,10 +154,17 @@ static void begin_task(struct thread_state *state, uint64_t task, uint64_t cpu) 
     tell(state, EVENT_TASK_START, task, cpu);
 }
 
-static void name_pool(jthread thread, uint32_t pool) {
+static bool is_numbered(const char *name) {
+    const size_t length = strlen(name);
+    return length > 0 && name[length - 1] >= '0' && name[length - 1] <= '9';
+}
+
+// Pools are called as their threads are, but for the number; a thread that its task has given another name has none
+// behind it, and names its pool only where no other thread does.
+static void name_pool(jthread thread, uint32_t pool, bool by_any) {
     jvmtiThreadInfo info;
     if ((*tracer.jvmti)->GetThreadInfo(tracer.jvmti, thread, &info) != JVMTI_ERROR_NONE) return;
-    registry_name_pool(pool, info.name);
+    if (by_any || is_numbered(info.name)) registry_name_pool(pool, info.name);
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)info.name);
 }
 
@@ -172,7 +179,7 @@ static void begin_worker(jthread thread, struct thread_state *state, uint32_t po
     state->worker = true;
     state->was_idle = !at.has_task;
     state->idle_pool = pool;
-    name_pool(thread, pool);
+    name_pool(thread, pool, false);
     ring_put1(&state->channel->ring, clock_ticks(), EVENT_WORKER_BEGIN, pool);
     if (at.has_task)
         begin_task(state, at.task, cpu);
@@ -180,19 +187,24 @@ static void begin_worker(jthread thread, struct thread_state *state, uint32_t po
         ring_put1(&state->channel->ring, clock_ticks(), EVENT_IDLE, pool);
 }
 
-static void describe(JNIEnv *jni, jthread thread, struct thread_state *state, const struct at_work *work,
-                     uint64_t task) {
+// What is known of it by its thread, and not by its stack: its pool, or NULL.
+static jobject pool_of_thread(JNIEnv *jni, jthread thread, const struct at_work *work) {
+    return work->loop ? pools_of_worker(jni, identity_thread_target(jni, thread)) : NULL;
+}
+
+// `pool`: whose worker's loop is on its stack, as far as that is known.
+static void describe(JNIEnv *jni, jthread thread, struct thread_state *state, const struct at_work *work, uint64_t task,
+                     jobject pool) {
     uint64_t cpu = computed_by(thread);
     state->run_task = task_id_new(state);
     identity_set_thread(thread, state->run_task);
     tell(state, EVENT_THREAD_START, state->run_task, cpu);
-    jobject pool = work->loop ? pools_of_worker(jni, identity_thread_target(jni, thread)) : NULL;
     if (identity_is_worker(jni, thread)) {
         state->worker_pool = identity_worker_pool(jni, state, thread);
         begin_worker(thread, state, state->worker_pool, (struct at_task){work->forks, task}, cpu);
     } else if (pool) {
-        state->loop_unseen = true;
-        begin_worker(thread, state, pools_id(jni, pool), (struct at_task){!work->asks, task}, cpu);
+        state->loop_unseen = work->runs;
+        begin_worker(thread, state, identity_executor(jni, state, pool), (struct at_task){!work->asks, task}, cpu);
     } else if (!work->loop) {
         registry_running(state->run_task);
         begin_body(state, state->run_task);
@@ -211,7 +223,10 @@ static void begin(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frames) {
     struct thread_state *state = is_new ? make(jni, thread) : NULL;
     if (!state) return;
     struct at_work work = look_at(jni, thread, frames, DEEPEST);
-    describe(jni, thread, state, &work, under_way_task(jni, &(struct stack){thread, frames, work.frames}));
+    const struct stack stack = {thread, frames, work.frames};
+    jobject pool = pool_of_thread(jni, thread, &work);
+    if (!pool && work.loop) pool = under_way_pool(jni, &stack);
+    describe(jni, thread, state, &work, under_way_task(jni, &stack), pool);
     pthread_mutex_lock(&lock);
     if (is_of_this_session(kept_get(thread))) { // it told of itself meanwhile
         thread_state_free(state);
@@ -284,9 +299,7 @@ static void see_pool(JNIEnv *jni, jobject pool, uint32_t id) {
 
 static void see_pool_of(JNIEnv *jni, jthread thread, const struct at_work *work) {
     bool forks = identity_is_worker(jni, thread);
-    jobject pool = forks        ? identity_pool_of_worker(jni, thread)
-                   : work->loop ? pools_of_worker(jni, identity_thread_target(jni, thread))
-                                : NULL;
+    jobject pool = forks ? identity_pool_of_worker(jni, thread) : pool_of_thread(jni, thread, work);
     if (pool) see_pool(jni, pool, pools_known_id(pool));
 }
 
@@ -307,8 +320,9 @@ static void look_again(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frames) {
     pthread_mutex_lock(&lock);
     struct thread_state **state = place_of(thread);
     if (state && *state) {
-        correct(*state, (struct at_task){(*state)->loop_unseen ? !work.asks : work.forks, task}, cpu);
+        correct(*state, (struct at_task){(*state)->worker_pool ? work.forks : !work.asks, task}, cpu);
         if (!under_way_sleeps(&stack)) leave_sleep(*state, cpu);
+        if ((*state)->worker) name_pool(thread, (*state)->idle_pool, true);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -334,9 +348,14 @@ static bool is_beginning(JNIEnv *jni, const jvmtiFrameInfo *frames, jint count, 
         while (next < count && !is_method(jni, frames[next].method, &exec)) next++;
         return next == count && count < most;
     }
-    if (!is_method(jni, teller, &run) && !is_method(jni, teller, &run_and_reset)) return false;
-    while (next < count && is_of_future(jni, frames[next].method)) next++;
-    return next < count && is_method(jni, frames[next].method, &run_worker);
+    if (loops_parts(jni, teller) == LOOP_RUNS) {
+        while (next < count && !(loops_parts(jni, frames[next].method) & (LOOP_WORKS | LOOP_RUNS))) next++;
+    } else if (is_method(jni, teller, &run) || is_method(jni, teller, &run_and_reset)) {
+        while (next < count && is_of_future(jni, frames[next].method)) next++;
+    } else {
+        return false;
+    }
+    return next < count && loops_parts(jni, frames[next].method) & LOOP_WORKS;
 }
 
 // Its first event may be a sleep in its queue, or the beginning of a task: it left the one that it was at while nobody
@@ -347,6 +366,13 @@ static void see_what_it_left(JNIEnv *jni, jthread thread, struct thread_state *s
     if (!work.asks && !is_beginning(jni, frames, work.frames, NEAR)) return;
     correct(state, (struct at_task){0}, computed_by(thread));
     if (work.asks) state->was_idle = false;
+}
+
+bool running_begins_task(JNIEnv *jni) {
+    jvmtiFrameInfo frames[NEAR];
+    jint count = 0;
+    return (*tracer.jvmti)->GetStackTrace(tracer.jvmti, NULL, 0, NEAR, frames, &count) == JVMTI_ERROR_NONE &&
+           is_beginning(jni, frames, count, NEAR);
 }
 
 static bool is_old_platform_thread(JNIEnv *jni, const jvmtiFrameInfo *frames, jint count) {
@@ -364,7 +390,8 @@ static struct thread_state *begin_own(JNIEnv *jni, jthread thread) {
         bool begins = old && is_beginning(jni, frames, work.frames, DEEPEST);
         work.asks |= begins;
         work.forks &= !begins;
-        if (old && (state = make(jni, thread))) describe(jni, thread, state, &work, 0);
+        if (old && (state = make(jni, thread)))
+            describe(jni, thread, state, &work, 0, pool_of_thread(jni, thread, &work));
         (*jni)->PopLocalFrame(jni, NULL);
     }
     free(frames);

@@ -5,6 +5,7 @@
 #include "tracer/locals.h"
 #include "tracer/locks.h"
 #include "tracer/lookup.h"
+#include "tracer/loops.h"
 #include "tracer/pools.h"
 #include "tracer/resources.h"
 #include "tracer/sites.h"
@@ -101,6 +102,7 @@ static void know_methods(JNIEnv *jni, size_t role) {
 void under_way_know_obsolete(JNIEnv *jni, jmethodID method) {
     jclass class;
     char name[256];
+    loops_know_obsolete(jni, method);
     for (size_t i = 0; i < methods.count; i++) {
         if (methods.wanted[i].method == method) return;
     }
@@ -127,6 +129,7 @@ void under_way_restart(JNIEnv *jni) {
     park_blocker = identity_field(jni, tracer.thread_class, "parkBlocker", "Ljava/lang/Object;");
     methods.count = 0;
     for (size_t role = 0; role < ROLES; role++) know_methods(jni, role);
+    loops_restart(jni);
     scratch_native.next_task = scratch_native.task_limit = 0;
     first_id = task_id_new(&scratch);
 }
@@ -169,7 +172,10 @@ static jlong *threads_on_monitors(JNIEnv *jni, size_t *found) {
 }
 
 void under_way_look(JNIEnv *jni) {
-    struct locals_wanted wanted = {.of_methods = methods.wanted, .method_count = methods.count};
+    struct local_wanted of_methods[METHODS_MOST + LOOPS_MOST];
+    memcpy(of_methods, methods.wanted, methods.count * sizeof *of_methods);
+    struct locals_wanted wanted = {.of_methods = of_methods,
+                                   .method_count = methods.count + loops_wanted(of_methods + methods.count)};
     jlong *threads = threads_on_monitors(jni, &wanted.thread_count);
     wanted.threads = threads;
     locals_take(jni, &wanted, &locals);
@@ -228,6 +234,16 @@ uint64_t under_way_task(JNIEnv *jni, const struct stack *stack) {
             identity_set_future(jni, object, task);
     }
     return task;
+}
+
+jobject under_way_pool(JNIEnv *jni, const struct stack *stack) {
+    jobject pool = NULL;
+    for (jint i = stack->count - 1; i >= 0 && !pool; i--) {
+        const jmethodID method = stack->frames[i].method;
+        if (loops_parts(jni, method) & LOOP_WORKS)
+            pool = loops_pool(jni, method, locals_outermost(&locals, number_of(jni, stack->thread), method, 0));
+    }
+    return pool;
 }
 
 // Waits ---------------------------------------------------------------------------------------------------------------

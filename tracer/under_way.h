@@ -30,6 +30,10 @@ void under_way_forget(JNIEnv *jni);
 // The id of the task whose body is the outermost on the stack; 0: not known.
 uint64_t under_way_task(JNIEnv *jni, const struct stack *stack);
 
+// The pool whose worker's loop is on the stack (loops.h), as a local reference; NULL: there is none, or it is not
+// known.
+jobject under_way_pool(JNIEnv *jni, const struct stack *stack);
+
 // Whether the thread sleeps, and then its wait or block, told in its place: `state` is no thread's yet, and in no wait.
 // `cpu`: what it has computed.
 bool under_way_sleeps(const struct stack *stack);
