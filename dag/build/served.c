@@ -29,6 +29,7 @@ struct telling {
     uint32_t next;    // index of its next request
     uint32_t request; // under way, or SERVING_NONE
     uint64_t task;    // ... and the task that it is of, or goes on with; 0 none
+    uint64_t before;  // turn that was under way as recording began, and is told up to its first request; 0 none
     uint32_t depth;   // of other tasks under way that are told
     bool works, measured, delayed;
     uint64_t told_ns, cpu; // of what was told last
@@ -77,10 +78,17 @@ static uint64_t begin_of(const struct telling *telling, uint64_t before_ns, cons
     return computed_ns < (double)(event->time - free_ns) ? event->time - (uint64_t)computed_ns : free_ns;
 }
 
+static void end_before(struct telling *telling, uint64_t time_ns, uint64_t cpu) {
+    tell(telling, time_ns, EVENT_TASK_END, telling->before, cpu, TASK_RETURNED);
+    telling->before = 0;
+    if (--telling->depth == 0) tell_idle(telling, time_ns);
+}
+
 static void begin_task(struct telling *telling, const struct event *event) {
     const struct serving *serving = telling->serving;
     const struct serving_request *request = &serving->requests[telling->next];
     const uint64_t begin_ns = begin_of(telling, request->before_ns, event);
+    if (telling->before) end_before(telling, begin_ns, telling->cpu);
     telling->task = serving->highest + 1 + telling->next;
     tell_busy(telling, begin_ns);
     tell(telling, begin_ns, EVENT_TASK_START, telling->task, telling->cpu, 0);
@@ -195,16 +203,28 @@ static bool is_of_plumbing(const struct telling *telling, const struct event *ev
     return runs || !serving_is_root(turn);
 }
 
+// A request whose answer is not on record ends with its turn. What was under way as recording began may have been one:
+// it had what it gives back.
+static void tell_of_plumbing(struct telling *telling, const struct event *event) {
+    const bool starts = event->kind == EVENT_TASK_START, ends = event->kind == EVENT_TASK_END;
+    if (starts && telling->depth == 0 && trace_was_running(telling->serving->trace, event->operand[0])) {
+        tell_task(telling, event);
+        telling->before = event->operand[0];
+    } else if (ends && event->operand[0] == telling->before) {
+        end_before(telling, event->time, event->operand[1]);
+    } else if (ends && telling->task && telling->depth == 0) {
+        end_task(telling, event->time, event->operand[1], TASK_RETURNED);
+    }
+}
+
 static void tell_event(struct telling *telling, const struct event *event) {
     if (!telling->measured && event_has_cpu(event->kind)) {
         telling->cpu = event->operand[1];
         telling->told_ns = event->time;
         telling->measured = true;
     }
-    // A request whose answer is not on record ends with its turn.
     if (is_of_plumbing(telling, event)) {
-        if (event->kind == EVENT_TASK_END && telling->task && telling->depth == 0)
-            end_task(telling, event->time, event->operand[1], TASK_RETURNED);
+        tell_of_plumbing(telling, event);
         return;
     }
     if (telling->pool)
@@ -230,7 +250,7 @@ static bool tell_stream(struct telling *telling, uint32_t stream) {
     telling->stream = stream;
     telling->pool = serving->pools[pool].in_turns ? pool : 0;
     telling->request = SERVING_NONE;
-    telling->task = 0;
+    telling->task = telling->before = 0;
     telling->depth = 0;
     telling->works = telling->measured = telling->delayed = false;
     telling->told_ns = telling->cpu = 0;

@@ -12,6 +12,7 @@ enum {
     LEAST_THREADS = 2,
     SHARE_BROUGHT = 2,
     SHARE_FOUND = 4,
+    SHARE_PASSED_ON = 4,
     SHARE_MOVED = 2,
     SHARE_UNENDED = 20,
     DEPTH = 32
@@ -151,6 +152,7 @@ static bool watch_request(struct watching *watching, const struct event *event) 
         request.is_first = !turn->serves;
         request.slept_ns = slept_since(serving, turn, event);
         turn->serves = true;
+        turn->served_ns = event->time;
         request.goes_on = goes_on(serving, &request);
     }
     watching->request = serving->request_count;
@@ -214,12 +216,20 @@ static int by_connection(const void *a, const void *b) {
     return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
+// Whether the thread that handed the turn over looked for requests, and then went on to serve one itself.
+static bool is_passed_on(const struct serving *serving, const struct serving_turn *turn) {
+    if (!turn->from_worker || turn->in_request || turn->within == SERVING_NONE) return false;
+    const struct serving_turn *within = &serving->turns[turn->within];
+    return within->serves && turn->spawn_ns <= within->served_ns;
+}
+
 static void settle_request(struct serving *serving, struct serving_request *request) {
     struct serving_pool *pool = &serving->pools[serving->pool_of[request->stream]];
     const struct serving_turn *turn = request->turn == SERVING_NONE ? NULL : &serving->turns[request->turn];
     if (turn && is_its_turn(turn, request)) request->came_ns = turn->spawn_ns;
     pool->ended += request->end_ns != UINT64_MAX;
     pool->found += request->came_ns == UINT64_MAX;
+    pool->passed_on += turn && is_passed_on(serving, turn);
     pool->brought += turn && turn->pool && !turn->from_worker;
 }
 
@@ -257,26 +267,29 @@ static bool is_in_turns(const struct serving *serving, uint32_t number) {
     return may_serve_in_turns(serving, number) && pool->connections &&
            (uint64_t)(pool->requests - pool->ended) * SHARE_UNENDED <= pool->requests &&
            (uint64_t)pool->brought * SHARE_BROUGHT < pool->requests &&
-           (uint64_t)pool->found * SHARE_FOUND >= pool->requests &&
+           ((uint64_t)pool->found * SHARE_FOUND >= pool->requests ||
+            (uint64_t)pool->passed_on * SHARE_PASSED_ON >= pool->requests) &&
            (uint64_t)pool->moved * SHARE_MOVED >= pool->connections;
 }
 
 // ---- Which turns are the pool's own --------------------------------------------------------------------------------
 
+// What was handed over before the recording began comes first: + 1 makes UINT64_MAX 0.
 static int by_spawn(const void *a, const void *b) {
     const struct serving_turn *x = *(struct serving_turn *const *)a, *y = *(struct serving_turn *const *)b;
-    if (x->spawn_ns != y->spawn_ns) return x->spawn_ns < y->spawn_ns ? -1 : 1;
+    if (x->spawn_ns != y->spawn_ns) return x->spawn_ns + 1 < y->spawn_ns + 1 ? -1 : 1;
     return (x->id > y->id) - (x->id < y->id);
 }
 
 // What serves requests, and what such a turn hands over to its own pool, but for a request. Known of the turn within
 // which it was handed over, which was handed over before. What was handed over before the recording began is, too, but
-// for what goes on to the end: an acceptor.
+// for what was under way then and goes on to the end: an acceptor.
 static bool is_plumbing(const struct serving *serving, const struct serving_turn *turn) {
     const uint32_t pool = turn->pool ? turn->pool : turn->runs_in;
     if (!serving->pools[pool].in_turns || (turn->runs_in && turn->runs_in != pool)) return false;
     if (turn->serves) return true;
-    if (turn->spawn_ns == UINT64_MAX) return !turn->nested && turn->end_ns != UINT64_MAX;
+    if (turn->spawn_ns == UINT64_MAX)
+        return !turn->nested && (turn->end_ns != UINT64_MAX || !trace_was_running(serving->trace, turn->id));
     if (!turn->from_worker || turn->in_request) return false;
     return turn->within == SERVING_NONE || serving->turns[turn->within].is_plumbing;
 }

@@ -7,9 +7,9 @@
 // other was found by the thread that serves it, when it had done with the one before. A thread goes on with a
 // connection for as long as that asks at once: such requests have one turn, though others wait.
 //
-// No such pool is one whose requests mostly have a turn each, or one that others hand over (a poller); one of a thread
-// for each connection, in which a connection's requests are all of one turn; an event loop, which is a thread alone;
-// and one whose requests end elsewhere.
+// No such pool is one whose requests mostly have a turn each, unless threads hand it over that then serve another
+// themselves, or one that others hand over (a poller); one of a thread for each connection, in which a connection's
+// requests are all of one turn; an event loop, which is a thread alone; and one whose requests end elsewhere.
 #ifndef REHYPE_DAG_SERVING_H
 #define REHYPE_DAG_SERVING_H
 
@@ -24,6 +24,7 @@ struct serving_turn {
     uint64_t id;
     uint64_t spawn_ns, start_ns, end_ns; // UINT64_MAX: not on record
     uint64_t start_cpu;
+    uint64_t served_ns;  // when its last request began
     uint32_t pool, site; // 0 unknown
     uint32_t runs_in;    // pool whose thread ran it, 0: none
     uint32_t within;     // turn of the thread that handed it over, or SERVING_NONE
@@ -48,6 +49,7 @@ struct serving_request {
 struct serving_pool {
     uint32_t requests, ended; // ... on the thread that began them
     uint32_t found;           // of which it is not known when they came
+    uint32_t passed_on;       // whose turn a thread handed over that then served another
     uint32_t brought;         // whose turn another thread than the pool's handed over
     uint32_t connections;     // with more than one request
     uint32_t moved;           // of which some were served in another turn than the one before

@@ -13,7 +13,7 @@
 #include "dag/dag.h"
 #include "trace_builder.h"
 
-enum { MAIN = 1, FIRST, SECOND, THIRD, US = 1000, REQUESTS = 24, MAIN_RUN = 100, ROOT = 200, TURNS = 300 };
+enum { MAIN = 1, FIRST, SECOND, THIRD, US = 1000, REQUESTS = 24, MAIN_RUN = 100, ROOT = 200, ACCEPTOR, TURNS = 300 };
 enum { LOOKS_US = 1000, EVERY_US = 12000, SERVES_US = 5000, READS_US = 20, LATE_US = 3000 };
 
 struct shape {
@@ -22,6 +22,8 @@ struct shape {
     bool from_outside;    // turns are handed over by main
     bool alone;           // by one thread
     bool goes_on;         // each request is followed by another of the same connection, at once
+    bool saturated;       // a turn waits until its request is there
+    bool attached;        // recording began when the first turn and an acceptor were under way
     bool stops;           // main sleeps until the last answer is there
 };
 
@@ -96,7 +98,13 @@ static void play_handed_over(struct fixture *f, uint32_t i, uint32_t looker) {
 static void play(struct fixture *f) {
     uint64_t turn = ROOT;
     uint32_t looker = FIRST;
-    hand_over(f, MAIN, ROOT, 500);
+    if (f->shape.attached) {
+        tb_running(f->tb, ROOT);
+        tb_running(f->tb, ACCEPTOR);
+        begin_turn(f, THIRD, ACCEPTOR, 550);
+    } else {
+        hand_over(f, MAIN, ROOT, 500);
+    }
     begin_turn(f, looker, ROOT, 600);
     for (uint32_t i = 0; i < REQUESTS; i++) {
         const uint64_t at_us = found_us(i);
@@ -110,7 +118,10 @@ static void play(struct fixture *f) {
         end_turn(f, looker, turn, free_us);
         turn = TURNS + i;
         looker = next;
-        begin_turn(f, looker, turn, f->shape.alone ? free_us + 10 : at_us + 100);
+        begin_turn(f, looker, turn,
+                   f->shape.alone       ? free_us + 10
+                   : f->shape.saturated ? found_us(i + 1) - 50
+                                        : at_us + 100);
     }
     end_turn(f, looker, turn, found_us(REQUESTS));
 }
@@ -199,6 +210,38 @@ static void a_request_comes_when_its_turn_is_handed_over(void **state) {
     end(&f);
 }
 
+// Where threads are scarce, all requests have waited in their turns: who hands such a turn over goes on to serve.
+static void a_saturated_pool_serves_in_turns(void **state) {
+    (void)state;
+    struct fixture f = build((struct shape){.connections = 3, .saturated = true});
+    assert_non_null(f.dag->told_anew);
+    assert_int_equal(tasks_of(&f), REQUESTS + 1);
+    end(&f);
+}
+
+static const struct dag_task *task_with(const struct fixture *f, uint64_t id) {
+    for (uint32_t t = 0; t < f->dag->task_count; t++) {
+        if (f->dag->tasks[t].id == id) return &f->dag->tasks[t];
+    }
+    fail();
+    return NULL;
+}
+
+// A task that was under way as recording began and goes on to the end has its thread. Of the pool's own turns the one
+// that was is told up to its first request.
+static void an_acceptor_that_was_there_before_holds_its_thread(void **state) {
+    (void)state;
+    struct fixture f = build((struct shape){.connections = 3, .attached = true});
+    assert_non_null(f.dag->told_anew);
+    const struct dag_task *acceptor = task_with(&f, ACCEPTOR), *turn = task_with(&f, ROOT);
+    assert_true(acceptor->flags & TASK_BEGUN_BEFORE && acceptor->flags & TASK_UNFINISHED);
+    assert_int_equal(acceptor->pool, f.pool);
+    assert_true(turn->flags & TASK_BEGUN_BEFORE);
+    assert_in_range(f.dag->vertices.time_ns[turn->end], (found_us(0) - 1) * US, found_us(0) * US + 1000);
+    assert_int_equal(tasks_of(&f), REQUESTS + 3);
+    end(&f);
+}
+
 // The client of a closed loop asks again behind its answer.
 static void who_asks_is_told_by_connection(void **state) {
     (void)state;
@@ -280,6 +323,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_request_is_a_task_of_the_pool),
         cmocka_unit_test(a_request_comes_when_its_turn_is_handed_over),
+        cmocka_unit_test(a_saturated_pool_serves_in_turns),
+        cmocka_unit_test(an_acceptor_that_was_there_before_holds_its_thread),
         cmocka_unit_test(who_asks_is_told_by_connection),
         cmocka_unit_test(a_thread_goes_on_with_a_connection),
         cmocka_unit_test(what_wakes_behind_the_last_answer_awaited_it),
