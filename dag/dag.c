@@ -65,6 +65,13 @@ uint32_t dag_thread_end(const struct dag *dag, const struct dag_thread *thread) 
     return end;
 }
 
+bool dag_starts_thread(const struct dag *dag, uint32_t vertex) {
+    const unsigned kind = dag->vertices.kind[vertex];
+    const uint32_t task = dag->vertices.task[vertex];
+    const bool hands_over = kind == VERTEX_SPAWN_BEGIN || kind == VERTEX_SPAWN_END;
+    return hands_over && (task == DAG_NONE || dag->tasks[task].pool == 0);
+}
+
 bool dag_task_outlasts(const struct dag *dag, const struct dag_task *task) {
     if (!(task->flags & TASK_UNFINISHED) || task->result != DAG_NONE || dag->trace->lost_events) return false;
     return task->start == DAG_NONE || task->end >= dag_thread_end(dag, &dag->threads[task->thread]);

@@ -257,6 +257,7 @@ enum discipline {
     DISCIPLINE_DELAY,    // by due time, and none before it is due
     DISCIPLINE_HAND_OFF, // no queue: a worker is there, is made, or the task is rejected
     DISCIPLINE_STEALING, // own tasks last in first out, others' first in first out
+    DISCIPLINE_LOOPS,    // each worker has a queue of its own, in order, and all that comes by a connection is in one
 };
 
 struct dag_pool { // by trace pool id; [0] is none
@@ -534,6 +535,9 @@ static inline bool dag_comes_by_client(const struct dag *dag, const struct dag_t
 // Behind the thread's last vertex, but for those that stand for the ends of tasks that were under way at its last
 // event.
 uint32_t dag_thread_end(const struct dag *dag, const struct dag_thread *thread);
+
+// Whether a vertex hands over what runs on a thread of its own.
+bool dag_starts_thread(const struct dag *dag, uint32_t vertex);
 
 // Whether it was under way when recording ended, or still lay in a queue. Where events were lost that is known of none.
 bool dag_task_outlasts(const struct dag *dag, const struct dag_task *task);

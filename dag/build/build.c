@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/build/builder.h"
+#include "dag/build/loops_told.h"
 #include "dag/build/served.h"
 #include "dag/build/stages.h"
 
@@ -92,17 +93,22 @@ struct dag *dag_build(const struct trace *trace, struct error *error) {
 
 // First requests, then stages: the threads of either are no others'.
 static bool tell_anew(struct dag *dag, const struct trace *trace, struct error *error) {
-    struct trace_memory memory = {0};
-    struct trace *served = served_told(trace, &memory, error);
-    if (error->status == STATUS_OK) dag->told_anew = stages_told(served ? served : trace, &dag->told, error);
-    if (served && !dag->told_anew && error->status == STATUS_OK) {
-        dag->told_anew = served;
+    typedef struct trace *teller(const struct trace *trace, struct trace_memory *memory, struct error *error);
+    static teller *const tellers[] = {loops_told, served_told, stages_told};
+    for (unsigned i = 0; i < sizeof tellers / sizeof *tellers; i++) {
+        struct trace_memory memory = {0};
+        struct trace *told = tellers[i](dag->told_anew ? dag->told_anew : trace, &memory, error);
+        if (!told) {
+            free(memory.bytes);
+            if (error->status != STATUS_OK) return false;
+            continue;
+        }
+        trace_close(dag->told_anew);
+        free(dag->told.bytes);
+        dag->told_anew = told;
         dag->told = memory;
-        return true;
     }
-    trace_close(served);
-    free(memory.bytes);
-    return error->status == STATUS_OK;
+    return true;
 }
 
 struct dag *dag_build_by(const struct trace *trace, uint32_t hands, struct error *error) {

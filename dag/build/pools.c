@@ -26,6 +26,7 @@ static bool delays(const struct trace_pool *pool) {
 static enum discipline discipline_by_name(const struct trace_pool *pool, bool tells_due) {
     bool steals = has(pool->kind, "ForkJoinPool") || has(pool->queue, "ForkJoinPool$WorkQueue");
     if (steals) return has(pool->queue, " async") ? DISCIPLINE_FIFO : DISCIPLINE_STEALING;
+    if (pool->flags & POOL_EVENT_LOOPS) return DISCIPLINE_LOOPS;
     if (delays(pool)) return tells_due ? DISCIPLINE_DELAY : DISCIPLINE_UNKNOWN;
     const bool told = pool->flags & POOL_STAGE || (pool->queue && pool->core >= 0 && pool->maximum >= 0);
     if (!told) return DISCIPLINE_UNKNOWN;
@@ -82,14 +83,17 @@ static void distrust(const struct dag *dag, uint32_t pool) {
 }
 
 // Whether the worker handed over a task outside of any task, or, where `any`, did anything there that others see: a
-// simulation would not know when. What it did when recording began, before it was seen to work, comes when it did.
+// simulation would not know when. What it did when recording began, before it was seen to work, comes when it did; a
+// thread that it starts once it has retired, as long after that as it did.
 static bool acts_outside_tasks(const struct dag *dag, const struct dag_thread *thread, bool any) {
     const unsigned acts = 1u << VERTEX_RESULT | 1u << VERTEX_WAIT_BEGIN | 1u << VERTEX_SHUTDOWN | 1u << VERTEX_REQUEST;
     const struct dag_vertices *vertices = &dag->vertices;
-    bool works = vertices->cause[thread->first] != DAG_NONE || !dag_ran_before(dag->trace);
+    bool works = vertices->cause[thread->first] != DAG_NONE || !dag_ran_before(dag->trace), retired = false;
     for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
         const unsigned kind = vertices->kind[v];
         works |= kind == VERTEX_IDLE || kind == VERTEX_BUSY;
+        retired |= kind == VERTEX_RETIRE;
+        if (retired && dag_starts_thread(dag, v)) continue;
         if (kind == VERTEX_START)
             v = dag->tasks[vertices->task[v]].tail;
         else if (kind == VERTEX_SPAWN_BEGIN && (any || vertices->task[v] != DAG_NONE))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/build/served.h"
 
+#include "dag/build/cpu.h"
 #include "dag/build/serving.h"
 #include "tracefile/copy.h"
 
@@ -73,9 +74,7 @@ static uint64_t later(uint64_t one, uint64_t other) {
 
 // The task begins so much before its request as the thread has computed since it had done with what was told before.
 static uint64_t begin_of(const struct telling *telling, uint64_t before_ns, const struct event *event) {
-    const uint64_t free_ns = later(telling->told_ns, before_ns);
-    const double computed_ns = serving_computed_ns(telling->serving, telling->cpu, event->operand[1]);
-    return computed_ns < (double)(event->time - free_ns) ? event->time - (uint64_t)computed_ns : free_ns;
+    return cpu_begin_ns(telling->serving->ns_per_cpu, event, telling->cpu, later(telling->told_ns, before_ns));
 }
 
 static void end_before(struct telling *telling, uint64_t time_ns, uint64_t cpu) {

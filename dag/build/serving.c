@@ -2,6 +2,7 @@
 #include "dag/build/serving.h"
 
 #include "dag/build/builder.h"
+#include "dag/build/cpu.h"
 #include "dag/build/ids.h"
 
 #include <stdlib.h>
@@ -123,9 +124,7 @@ static bool add_request(struct serving *serving, struct serving_request request)
 }
 
 static uint64_t slept_since(const struct serving *serving, const struct serving_turn *turn, const struct event *event) {
-    const uint64_t took_ns = event->time - turn->start_ns;
-    const double computed_ns = serving_computed_ns(serving, turn->start_cpu, event->operand[1]);
-    return computed_ns < (double)took_ns ? took_ns - (uint64_t)computed_ns : 0;
+    return cpu_begin_ns(serving->ns_per_cpu, event, turn->start_cpu, turn->start_ns) - turn->start_ns;
 }
 
 // Whether a thread had done with the connection's request before just then, and goes on with that connection.
@@ -319,19 +318,9 @@ static bool find_pools(struct serving *serving) {
     return !serving->any || find_plumbing(serving);
 }
 
-// A cycle of the processor's is taken for a tick of its clock.
-static double ns_per_cpu(const struct trace_header *header) {
-    const bool cycles = header->cycle_unit && strcmp(header->cycle_unit, "cycles") == 0 && header->ticks_per_s;
-    return cycles ? 1e9 / (double)header->ticks_per_s : 1;
-}
-
-double serving_computed_ns(const struct serving *serving, uint64_t from_cpu, uint64_t to_cpu) {
-    return to_cpu > from_cpu ? (double)(to_cpu - from_cpu) * serving->ns_per_cpu : 0;
-}
-
 bool serving_find(const struct trace *trace, struct serving *serving, struct error *error) {
     *serving = (struct serving){
-        .trace = trace, .ns_per_cpu = ns_per_cpu(&trace->header), .highest = ids_highest_of_tables(trace)};
+        .trace = trace, .ns_per_cpu = cpu_ns_each(&trace->header), .highest = ids_highest_of_tables(trace)};
     if (trace->endpoint_count < 2) return true;
     serving->pools = calloc((size_t)trace->pool_count + 1, sizeof *serving->pools);
     serving->pool_of = calloc((size_t)trace->stream_count + 1, sizeof *serving->pool_of);

@@ -81,9 +81,6 @@ void serving_destroy(struct serving *serving);
 // NULL: the id is that of no turn.
 const struct serving_turn *serving_turn(const struct serving *serving, uint64_t id);
 
-// What a thread computed between two boundaries, roughly where cycles are counted: their rate changes.
-double serving_computed_ns(const struct serving *serving, uint64_t from_cpu, uint64_t to_cpu);
-
 // Whether a turn was given to the pool from outside, to look for requests: it holds a thread as long as the
 // pool serves.
 bool serving_is_root(const struct serving_turn *turn);

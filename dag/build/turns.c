@@ -5,10 +5,11 @@
 
 #include <stdlib.h>
 
-// Workers that steal have a queue each, with no order among them.
+// Workers that steal, and event loops, have a queue each, with no order among them.
 static bool has_one_queue(const struct dag *dag, uint32_t pool) {
     if (pool >= dag->pool_count) return false;
-    return dag->pools[pool].discipline != DISCIPLINE_UNKNOWN && dag->pools[pool].discipline != DISCIPLINE_STEALING;
+    const enum discipline discipline = dag->pools[pool].discipline;
+    return discipline != DISCIPLINE_UNKNOWN && discipline != DISCIPLINE_STEALING && discipline != DISCIPLINE_LOOPS;
 }
 
 // The pool that must see a vertex in order of time, 0: none. What began before it was spawned had clocks that differ.

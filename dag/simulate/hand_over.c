@@ -44,6 +44,12 @@ int64_t cost_of_pickup(const struct simulation *sim, uint32_t job, enum dispatch
     return sim->costs->pickup_ns[job_task(sim, job)];
 }
 
+enum dispatch hand_over_to_woken(const struct simulation *sim, uint32_t job) {
+    if (is_as_recorded(sim, job, DISPATCH_WOKEN)) return DISPATCH_WOKEN;
+    int64_t waking_ns = mean_pickup(sim, job, DISPATCH_WOKEN) + mean_bracket(sim, job, DISPATCH_WOKEN);
+    return sim->slept_ns >= waking_ns ? DISPATCH_WOKEN : DISPATCH_QUEUED;
+}
+
 bool bracket_is_own(const struct dag *dag, uint32_t index) {
     const struct dag_task *task = &dag->tasks[index];
     if (task->spawn_end == task->spawn_begin) return false;

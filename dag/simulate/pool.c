@@ -3,6 +3,7 @@
 
 #include "dag/propagate/rules.h"
 #include "dag/simulate/delays.h"
+#include "dag/simulate/event_loops.h"
 #include "dag/simulate/hand_over.h"
 #include "dag/simulate/mailbox.h"
 #include "dag/simulate/queue.h"
@@ -59,6 +60,7 @@ static void begin_pool(struct simulation *sim, uint32_t index) {
     pool->shared = (struct deque){DAG_NONE, DAG_NONE, 0};
     pool->workers = DAG_NONE;
     pool->blocked = pool->asking = 0;
+    event_loops_begin_run(sim, index);
 }
 
 void pools_begin_run(struct simulation *sim) {
@@ -84,16 +86,6 @@ static bool make_worker(struct simulation *sim, uint32_t index, uint32_t task, i
     if (worker == DAG_NONE) return false;
     worker_begin_at_once(sim, worker, task, DISPATCH_NEW, now_ns);
     return true;
-}
-
-// A worker does not fall asleep in an instant: as long as it has been idle for less than waking it would take, of its
-// own time and of the spawner's, it finds the next task like one that queued. (Whether a spawn or a worker was first by
-// less than that says little, and what the task itself cost says more. With less, spawns of tiny tasks would be held up
-// by waking workers, who so would find nothing and fall asleep again, for ever.)
-static enum dispatch dispatch_to_woken(const struct simulation *sim, uint32_t job) {
-    if (is_as_recorded(sim, job, DISPATCH_WOKEN)) return DISPATCH_WOKEN;
-    int64_t waking_ns = mean_pickup(sim, job, DISPATCH_WOKEN) + mean_bracket(sim, job, DISPATCH_WOKEN);
-    return sim->slept_ns >= waking_ns ? DISPATCH_WOKEN : DISPATCH_QUEUED;
 }
 
 // How long a worker needs to come that is called for a job, and in `reserved` what it then takes if that is there.
@@ -124,7 +116,7 @@ static enum dispatch bracket_while_coming(const struct simulation *sim, uint32_t
 static enum dispatch give_to_idle(struct simulation *sim, uint32_t index, uint32_t job, int64_t now_ns) {
     uint32_t worker = worker_wake(sim, index, now_ns);
     if (worker == DAG_NONE) return DISPATCH_NONE;
-    enum dispatch dispatch = dispatch_to_woken(sim, job);
+    enum dispatch dispatch = hand_over_to_woken(sim, job);
     bool slept = index < sim->dag->pool_count && transitions_slept(sim, job, sim->pools[index].coming);
     bool calls = dispatch == DISPATCH_WOKEN || slept;
     if (calls && sim->pools[index].discipline != DISCIPLINE_HAND_OFF) {
@@ -237,8 +229,10 @@ struct rules {
 static const struct rules *rules_of(const struct simulation *sim, uint32_t pool) {
     static const struct rules queue = {offer_to_queue, take_from_queue, arrive},
                               stage = {offer_to_stage, take_from_queue, arrive},
-                              steals = {stealing_offer, stealing_take, stealing_arrive};
+                              steals = {stealing_offer, stealing_take, stealing_arrive},
+                              loops = {event_loops_offer, event_loops_take, arrive};
     if (sim->pools[pool].rules->is_stage) return &stage;
+    if (sim->pools[pool].discipline == DISCIPLINE_LOOPS) return &loops;
     return stealing_governs(sim, pool) ? &steals : &queue;
 }
 
@@ -284,6 +278,8 @@ void pool_take_back(struct simulation *sim, uint32_t worker) {
         return;
     }
     const struct process *process = &sim->processes[worker];
+    if (sim->recorded.lanes && event_loops_end(sim, worker))
+        pool_shut_down(sim, process->worker.pool, sim->dag->tasks[process->worker.task].tail, process->now_ns);
     uint32_t job = rules_of(sim, process->worker.pool)->take(sim, worker);
     bool initial = job != DAG_NONE && dag_task_stands(&sim->dag->tasks[job_task(sim, job)]);
     if (job != DAG_NONE)

@@ -132,6 +132,7 @@ struct process_worker {
     uint32_t model;           // recorded thread that it stands for, or that it is like; DAG_NONE
     uint32_t maker;           // vertex that it was made at
     uint32_t next_of_pool;    // the one made before it
+    uint32_t slot;            // of its pool: of event loops which of them it is
     uint32_t next, before;    // others that idle, from the one that has for longest; or are on their way
     uint32_t task;            // its latest
     uint32_t chain;           // of an actor's jobs that follow one another: the first; DAG_NONE

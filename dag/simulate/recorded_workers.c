@@ -26,6 +26,13 @@ int64_t recorded_leaving_ns(const struct dag *dag, uint32_t retirement, bool *sl
     return *slept ? time_ns[cause] : time_ns[before];
 }
 
+int64_t recorded_retiring_ns(const struct dag *dag, uint32_t retirement) {
+    const uint32_t first = dag->threads[dag_thread_of(dag, retirement)].first;
+    uint32_t v = retirement;
+    while (v > first && dag->vertices.kind[v] != VERTEX_END) v--;
+    return v > first ? dag->vertices.time_ns[retirement] - dag->vertices.time_ns[v] : 0;
+}
+
 uint32_t first_work(const struct dag *dag, const struct dag_thread *thread) {
     const unsigned works = 1u << VERTEX_START | 1u << VERTEX_IDLE | 1u << VERTEX_BUSY;
     for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {

@@ -19,6 +19,9 @@ uint32_t last_before_leaving(const struct dag *dag, uint32_t retirement);
 // When a worker that retired was free to, and had its cause; *slept says whether that woke it.
 int64_t recorded_leaving_ns(const struct dag *dag, uint32_t retirement, bool *slept);
 
+// How long after its last task it retired.
+int64_t recorded_retiring_ns(const struct dag *dag, uint32_t retirement);
+
 // Where the thread first shows that it works, DAG_NONE: nowhere.
 uint32_t first_work(const struct dag *dag, const struct dag_thread *thread);
 // The task that the worker had, or took up next, when recording began.

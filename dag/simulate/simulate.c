@@ -15,6 +15,7 @@
 #include "dag/simulate/deferred.h"
 #include "dag/simulate/derive.h"
 #include "dag/simulate/ending.h"
+#include "dag/simulate/event_loops.h"
 #include "dag/simulate/frame.h"
 #include "dag/simulate/hand_over.h"
 #include "dag/simulate/initial_jobs.h"
@@ -56,8 +57,8 @@ static struct simulation *make(const struct dag *dag, const struct costs *costs,
         !jobs_reserve(sim, dag->task_count + 1) || !processes_reserve(sim, dag->thread_count + 1) ||
         !recorded_workers_new(sim) || !transitions_new(sim) || !stealing_new(sim) || !traits_new(sim) ||
         !resources_new(sim) || !carriers_new(sim) || !awaits_new(sim) || !cancelled_new(sim) || !clients_new(sim) ||
-        !claims_new(sim) || !deferred_new(sim) || !mailboxes_new(sim) || !initial_jobs_new(sim) || !regroup_new(sim) ||
-        !amortised_new(sim) || !derive_new(sim)) {
+        !claims_new(sim) || !event_loops_new(sim) || !deferred_new(sim) || !mailboxes_new(sim) ||
+        !initial_jobs_new(sim) || !regroup_new(sim) || !amortised_new(sim) || !derive_new(sim)) {
         return fail_new(sim, dag, error);
     }
     pages_prefer_huge(sim->time_ns, vertices * sizeof *sim->time_ns);
@@ -91,6 +92,7 @@ void simulation_free(struct simulation *sim) {
     cancelled_free(sim);
     clients_free(sim);
     claims_free(sim);
+    event_loops_free(sim);
     deferred_free(sim);
     mailboxes_free(sim);
     initial_jobs_free(sim);

@@ -81,6 +81,7 @@ struct pool_state {
     uint32_t delayed;               // jobs that are not due, and that a shutdown leaves
     uint32_t coming, coming_first;  // of a pool with a queue: workers that were called and are not there yet
     uint32_t puts_left, to_begin;   // of a stage: spawns, and threads that the program starts, that are to come
+    uint32_t lasts_left;            // of event loops: last tasks of recorded ones that are to be run
     uint32_t shutdown;              // vertex, DAG_NONE before
     int64_t shutdown_ns;
     int64_t gone_ns; // when its last worker retired
@@ -160,6 +161,8 @@ struct recorded {
     uint32_t *pool_of_shutdown; // of a vertex, 0: none
     uint32_t *begun_by;         // of a vertex: thread of a stage's that is started there, DAG_NONE; NULL: no stages
     uint8_t *claimed;           // a bit a vertex: before it units are taken; NULL: before none
+    uint32_t *lanes;            // of a task: what of a pool of event loops is always the same one's (event_loops.c);
+                                // NULL: there is no such pool
     uint32_t *initial_jobs;     // tasks that pools had when recording began, in order of their start
     uint32_t initial_job_count;
     bool *helped;             // of a task: in a wait, by a worker or another thread

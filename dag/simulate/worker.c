@@ -139,15 +139,20 @@ void worker_begin_at_once(struct simulation *sim, uint32_t worker, uint32_t task
 }
 
 uint32_t worker_make(struct simulation *sim, uint32_t index, uint32_t maker, int64_t now_ns) {
+    return worker_make_at(sim, index, sim->pools[index].made, maker, now_ns);
+}
+
+uint32_t worker_make_at(struct simulation *sim, uint32_t index, uint32_t slot, uint32_t maker, int64_t now_ns) {
     struct pool_state *pool = &sim->pools[index];
-    bool recorded = pool->made < pool->recorded_count;
-    uint32_t worker = recorded ? pool->recorded[pool->made] : process_add(sim);
+    bool recorded = slot < pool->recorded_count;
+    uint32_t worker = recorded ? pool->recorded[slot] : process_add(sim);
     if (worker == DAG_NONE) return DAG_NONE;
     const struct pool_state *model = &sim->pools[pool_model(sim, index)];
     uint32_t like = model->recorded_count ? model->recorded[0] : DAG_NONE;
     sim->processes[worker] = process_at(now_ns);
     struct process_worker *of = &sim->processes[worker].worker;
     of->pool = index;
+    of->slot = slot;
     of->model = recorded ? worker : like;
     of->maker = maker;
     of->next_of_pool = pool->workers;
@@ -172,11 +177,14 @@ int64_t worker_time_to_begin(const struct simulation *sim, uint32_t worker, uint
 uint32_t worker_wake(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct pool_state *pool = &sim->pools[index];
     uint32_t worker = pool->rules->lifo_wakeups ? pool->idle_last : pool->idle_first;
-    if (worker == DAG_NONE) return DAG_NONE;
-    idle_remove(sim, pool, worker);
+    if (worker != DAG_NONE) worker_rouse(sim, worker, now_ns);
+    return worker;
+}
+
+void worker_rouse(struct simulation *sim, uint32_t worker, int64_t now_ns) {
+    idle_remove(sim, &sim->pools[sim->processes[worker].worker.pool], worker);
     sim->running++;
     sim->slept_ns = now_ns - sim->processes[worker].now_ns;
-    return worker;
 }
 
 void worker_send(struct simulation *sim, uint32_t worker, enum dispatch dispatch, int64_t woken_ns, int64_t takes_ns) {
@@ -207,8 +215,9 @@ static void pass_last_results(struct simulation *sim, const struct pool_state *p
 
 // Who was to await the end of a worker that was not made in this run, awaits nothing.
 static void pass_unmade(struct simulation *sim, const struct pool_state *pool) {
-    for (uint32_t i = pool->made; i < pool->recorded_count; i++) {
+    for (uint32_t i = 0; i < pool->recorded_count; i++) {
         const uint32_t thread = pool->recorded[i], last = last_vertex(sim->dag, thread);
+        if (sim->processes[thread].worker.pool) continue;
         const uint32_t left = find_retirement(sim->dag, thread);
         const uint32_t leaving = left == DAG_NONE ? DAG_NONE : dag_unseen_leaving(sim->dag, left);
         for (uint32_t v = leaving == DAG_NONE ? left : sim->dag->tasks[leaving].start; v < left; v++) {
@@ -231,9 +240,11 @@ void pool_end(struct simulation *sim, uint32_t index) {
 }
 
 // Whether it comes of the worker's end: a worker that leaves may have to wait for the pool's lock; the last of its pool
-// may bring about what the pool's end does.
-static bool is_death(enum vertex_kind kind) {
-    return vertex_is_of_resource(kind) || kind == VERTEX_THREAD_END || kind == VERTEX_RESULT;
+// may bring about what the pool's end does; and it may start a thread that tells so.
+static bool is_death(const struct dag *dag, uint32_t vertex) {
+    const enum vertex_kind kind = dag->vertices.kind[vertex];
+    return vertex_is_of_resource(kind) || kind == VERTEX_THREAD_END || kind == VERTEX_RESULT ||
+           dag_starts_thread(dag, vertex);
 }
 
 // What a thread still does once it is no worker any more.
@@ -242,7 +253,7 @@ static void pass_death(struct simulation *sim, uint32_t worker, uint32_t retirem
     uint32_t model = sim->processes[worker].worker.model,
              last = last_vertex(sim->dag, dag_thread_of(sim->dag, retirement));
     bool own = model == worker && find_retirement(sim->dag, worker) == retirement;
-    for (uint32_t v = retirement; v <= last && (v == retirement || is_death(vertices->kind[v])); v++) {
+    for (uint32_t v = retirement; v <= last && (v == retirement || is_death(sim->dag, v)); v++) {
         int64_t then_ns = retired_ns + vertices->time_ns[v] - vertices->time_ns[retirement];
         bool not_yet = vertices->kind[v] == VERTEX_RESULT && sim->pools[sim->processes[worker].worker.pool].alive > 1;
         if (not_yet) continue;
@@ -257,6 +268,7 @@ static void pass_death(struct simulation *sim, uint32_t worker, uint32_t retirem
 // it was busy until later.
 static int64_t time_to_leave(const struct simulation *sim, uint32_t worker, uint32_t retirement, bool sleeps) {
     const struct pool_state *pool = &sim->pools[sim->processes[worker].worker.pool];
+    if (pool->discipline == DISCIPLINE_LOOPS) return recorded_retiring_ns(sim->dag, retirement);
     if (sim->dag->vertices.cause[retirement] == DAG_NONE) return 0;
     bool slept;
     int64_t since_ns = recorded_leaving_ns(sim->dag, retirement, &slept);

@@ -10,8 +10,11 @@
 int64_t worker_time_to_begin(const struct simulation *sim, uint32_t worker, uint32_t job);
 // Of a pool, made now by what happens at a vertex, alive and without a task; DAG_NONE: no memory.
 uint32_t worker_make(struct simulation *sim, uint32_t pool, uint32_t maker, int64_t now_ns);
+// The same, as the recorded one in that slot, if there is one, and in that slot of the pool.
+uint32_t worker_make_at(struct simulation *sim, uint32_t pool, uint32_t slot, uint32_t maker, int64_t now_ns);
 // Wakes the worker that comes first, DAG_NONE if nobody idles; it is free since its now_ns.
 uint32_t worker_wake(struct simulation *sim, uint32_t pool, int64_t now_ns);
+void worker_rouse(struct simulation *sim, uint32_t worker, int64_t now_ns); // wakes this one, which idles
 void worker_begin_task(struct simulation *sim, uint32_t worker, uint32_t task, enum dispatch dispatch, int64_t from_ns,
                        int64_t start_ns);
 void worker_pass_birth(struct simulation *sim, uint32_t worker, uint32_t task, int64_t from_ns, int64_t start_ns);
