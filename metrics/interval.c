@@ -6,6 +6,7 @@
 #include "metrics/statistics.h"
 #include "metrics/work.h"
 
+#include <float.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -25,9 +26,11 @@ struct bootstrap {
     uint32_t *owner;          // a vertex each: task whose running the edge to it is, or DAG_NONE
     uint32_t *identity;       // a replicate's `source`
     uint8_t *flags;           // a vertex each
-    uint32_t *sequence;       // tasks with a site, by site and context in order of start
+    uint32_t *stratum;        // a task each: which tasks take what it took
+    uint32_t *sequence;       // tasks that are drawn, by stratum in order of start
     uint32_t sequence_count;
-    int64_t *own_ns; // a task each: its own running
+    int64_t *own_ns;   // a task each: its own running
+    int64_t *slept_ns; // a task each: as much of that as it slept, though no event says so
     struct arena arena;
 };
 
@@ -51,7 +54,9 @@ static void own_edge(struct owner_walk *walk, uint32_t vertex) {
     const int64_t *time_ns = walk->bootstrap->dag->vertices.time_ns;
     uint32_t owner = walk->depth && !walk->asleep ? walk->open[walk->depth - 1] : DAG_NONE;
     walk->bootstrap->owner[vertex] = owner;
-    if (owner != DAG_NONE) walk->bootstrap->own_ns[owner] += time_ns[vertex] - time_ns[vertex - 1];
+    if (owner == DAG_NONE) return;
+    walk->bootstrap->own_ns[owner] += time_ns[vertex] - time_ns[vertex - 1];
+    walk->bootstrap->slept_ns[owner] += work_slept_ns(walk->bootstrap->dag, vertex);
 }
 
 // A body that runs while another waits is awake: sleeps are counted from the innermost body on.
@@ -111,25 +116,77 @@ static void find_order(struct bootstrap *bootstrap, uint32_t *stack) {
     }
 }
 
-static int compare_tasks(const void *a, const void *b, void *context) {
-    const struct dag *dag = context;
-    const struct dag_task *x = &dag->tasks[*(const uint32_t *)a], *y = &dag->tasks[*(const uint32_t *)b];
-    if (x->site != y->site) return x->site < y->site ? -1 : 1;
-    if (x->context != y->context) return x->context < y->context ? -1 : 1;
-    int64_t x_ns = dag->vertices.time_ns[x->start], y_ns = dag->vertices.time_ns[y->start];
+// Durations of one stratum are less than this many times the shortest of them.
+static const double ALIKE_COMPUTING = 2, ALIKE_SLEEPING = 1.1;
+
+static bool mostly_sleeps(const struct bootstrap *bootstrap, uint32_t task) {
+    return bootstrap->slept_ns[task] > bootstrap->own_ns[task] / 2;
+}
+
+// Which tasks are drawn.
+
+static int compare_kinds(const struct bootstrap *bootstrap, uint32_t x, uint32_t y) {
+    const struct dag_task *tasks = bootstrap->dag->tasks;
+    if (tasks[x].site != tasks[y].site) return tasks[x].site < tasks[y].site ? -1 : 1;
+    if (tasks[x].context != tasks[y].context) return tasks[x].context < tasks[y].context ? -1 : 1;
+    return (int)mostly_sleeps(bootstrap, x) - (int)mostly_sleeps(bootstrap, y);
+}
+
+static int compare_durations(const void *a, const void *b, void *context) {
+    const struct bootstrap *bootstrap = context;
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    const int kinds = compare_kinds(bootstrap, x, y);
+    if (kinds != 0) return kinds;
+    if (bootstrap->own_ns[x] != bootstrap->own_ns[y]) return bootstrap->own_ns[x] < bootstrap->own_ns[y] ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static int compare_starts(const void *a, const void *b, void *context) {
+    const struct bootstrap *bootstrap = context;
+    const struct dag *dag = bootstrap->dag;
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    if (bootstrap->stratum[x] != bootstrap->stratum[y]) return bootstrap->stratum[x] < bootstrap->stratum[y] ? -1 : 1;
+    const uint32_t x_start = dag->tasks[x].start, y_start = dag->tasks[y].start;
+    const int64_t x_ns = dag->vertices.time_ns[x_start], y_ns = dag->vertices.time_ns[y_start];
     if (x_ns != y_ns) return x_ns < y_ns ? -1 : 1;
-    return (x->start > y->start) - (x->start < y->start);
+    return (x_start > y_start) - (x_start < y_start);
+}
+
+enum { NOT_DRAWN = TASK_UNFINISHED | TASK_NESTED | TASK_BEGUN_BEFORE };
+
+// A task that is there for most of the run (an acceptor, a loop) ends when the run does: it is no draw from others.
+static bool is_drawn(const struct bootstrap *bootstrap, uint32_t index) {
+    const struct dag *dag = bootstrap->dag;
+    const struct dag_task *task = &dag->tasks[index];
+    if (task->start == DAG_NONE || task->site == DAG_NONE || task->flags & NOT_DRAWN) return false;
+    const int64_t lasts_ns = dag->vertices.time_ns[task->end] - dag->vertices.time_ns[task->start];
+    return bootstrap->own_ns[index] > 0 && lasts_ns <= (dag->last_ns - dag->first_ns) / 2;
+}
+
+static bool are_alike(const struct bootstrap *bootstrap, uint32_t shortest, uint32_t task) {
+    const double alike = mostly_sleeps(bootstrap, task) ? ALIKE_SLEEPING : ALIKE_COMPUTING;
+    return compare_kinds(bootstrap, shortest, task) == 0 &&
+           (double)bootstrap->own_ns[task] < alike * (double)bootstrap->own_ns[shortest];
+}
+
+// The sequence is by kind and duration.
+static void find_strata(struct bootstrap *bootstrap) {
+    const uint32_t *sequence = bootstrap->sequence;
+    uint32_t shortest = 0;
+    for (uint32_t i = 0; i < bootstrap->sequence_count; i++) {
+        if (!are_alike(bootstrap, sequence[shortest], sequence[i])) shortest = i;
+        bootstrap->stratum[sequence[i]] = shortest;
+    }
 }
 
 static void find_sequences(struct bootstrap *bootstrap) {
-    const struct dag *dag = bootstrap->dag;
-    for (uint32_t t = 0; t < dag->task_count; t++) {
-        const struct dag_task *task = &dag->tasks[t];
-        bool whole = task->start != DAG_NONE && !(task->flags & (TASK_UNFINISHED | TASK_NESTED));
-        if (whole && task->site != DAG_NONE && bootstrap->own_ns[t] > 0)
-            bootstrap->sequence[bootstrap->sequence_count++] = t;
+    uint32_t *sequence = bootstrap->sequence;
+    for (uint32_t t = 0; t < bootstrap->dag->task_count; t++) {
+        if (is_drawn(bootstrap, t)) sequence[bootstrap->sequence_count++] = t;
     }
-    qsort_r(bootstrap->sequence, bootstrap->sequence_count, sizeof *bootstrap->sequence, compare_tasks, (void *)dag);
+    qsort_r(sequence, bootstrap->sequence_count, sizeof *sequence, compare_durations, bootstrap);
+    find_strata(bootstrap);
+    qsort_r(sequence, bootstrap->sequence_count, sizeof *sequence, compare_starts, bootstrap);
 }
 
 static bool allocate(struct bootstrap *bootstrap, uint32_t **stack) {
@@ -139,11 +196,13 @@ static bool allocate(struct bootstrap *bootstrap, uint32_t **stack) {
     bootstrap->owner = ARENA_NEW(arena, uint32_t, vertices);
     bootstrap->identity = ARENA_NEW(arena, uint32_t, vertices);
     bootstrap->flags = ARENA_NEW(arena, uint8_t, vertices);
+    bootstrap->stratum = ARENA_NEW(arena, uint32_t, tasks);
     bootstrap->sequence = ARENA_NEW(arena, uint32_t, tasks);
     bootstrap->own_ns = ARENA_NEW(arena, int64_t, tasks);
+    bootstrap->slept_ns = ARENA_NEW(arena, int64_t, tasks);
     *stack = ARENA_NEW(arena, uint32_t, vertices + tasks);
-    return bootstrap->order && bootstrap->owner && bootstrap->identity && bootstrap->flags && bootstrap->sequence &&
-           bootstrap->own_ns && *stack;
+    return bootstrap->order && bootstrap->owner && bootstrap->identity && bootstrap->flags && bootstrap->stratum &&
+           bootstrap->sequence && bootstrap->own_ns && bootstrap->slept_ns && *stack;
 }
 
 static bool prepare(struct bootstrap *bootstrap, const struct dag *dag, struct error *error) {
@@ -181,8 +240,8 @@ static bool replicate_new(struct replicate *replicate, struct bootstrap *bootstr
            replicate->factor && replicate->random;
 }
 
-// Draws durations for one sequence of tasks.
-static void draw_sequence(struct replicate *replicate, const uint32_t *tasks, uint32_t count) {
+// Draws durations for one stratum.
+static void draw_stratum(struct replicate *replicate, const uint32_t *tasks, uint32_t count) {
     const int64_t *own_ns = replicate->of->own_ns;
     const uint32_t block = (uint32_t)lround(cbrt(count));
     for (uint32_t i = 0; i < count;) {
@@ -194,15 +253,12 @@ static void draw_sequence(struct replicate *replicate, const uint32_t *tasks, ui
 }
 
 static void draw(struct replicate *replicate) {
-    const struct dag_task *tasks = replicate->of->dag->tasks;
+    const uint32_t *stratum = replicate->of->stratum;
     const uint32_t *sequence = replicate->of->sequence, count = replicate->of->sequence_count;
     for (uint32_t first = 0, next; first < count; first = next) {
-        const struct dag_task *alike = &tasks[sequence[first]];
-        for (next = first + 1; next < count; next++) {
-            const struct dag_task *task = &tasks[sequence[next]];
-            if (task->site != alike->site || task->context != alike->context) break;
-        }
-        draw_sequence(replicate, &sequence[first], next - first);
+        next = first + 1;
+        while (next < count && stratum[sequence[next]] == stratum[sequence[first]]) next++;
+        draw_stratum(replicate, &sequence[first], next - first);
     }
 }
 
@@ -293,17 +349,35 @@ static double figure_of(const struct metrics *metrics, enum interval_figure figu
 // Below this nothing lies beyond the 5 % and 95 % of the replicates: their spread tells more.
 enum { LEAST_FOR_QUANTILES = 20 };
 
-// Of at least two sorted values of replicates, moved to the estimate.
-static void find_range(const double *sorted, unsigned count, double point, double *low, double *high) {
+struct range {
+    double below, above; // of the point, neither negative
+};
+
+// Of at least two sorted values of replicates, about their middle.
+static struct range find_range(const double *sorted, unsigned count) {
     if (count < LEAST_FOR_QUANTILES) {
         double distance = statistics_expected_distance(sorted, count, 0.95);
-        *low = fmax(0, point - distance);
-        *high = point + distance;
-        return;
+        return (struct range){distance, distance};
     }
     double middle = statistics_quantile(sorted, count, 0.5);
-    *low = fmax(0, point + statistics_quantile(sorted, count, 0.05) - middle);
-    *high = point + statistics_quantile(sorted, count, 0.95) - middle;
+    return (struct range){middle - statistics_quantile(sorted, count, 0.05),
+                          statistics_quantile(sorted, count, 0.95) - middle};
+}
+
+// Counts of threads are moved to the estimate by differences, as they may be 0.
+static bool is_count(enum interval_figure figure) {
+    return figure >= INTERVAL_OCCUPIED_PEAK && figure <= INTERVAL_WAITING_MEAN;
+}
+
+// What is measured in time is moved to the estimate by ratios: no run takes no time.
+static void find_limits_of(double *values, unsigned count, enum interval_figure figure, double point, double *low,
+                           double *high) {
+    const bool by_ratio = !is_count(figure);
+    for (unsigned i = 0; by_ratio && i < count; i++) values[i] = log(fmax(values[i], DBL_MIN));
+    statistics_sort(values, count);
+    const struct range range = find_range(values, count);
+    *low = by_ratio ? point * exp(-range.below) : fmax(0, point - range.below);
+    *high = by_ratio ? point * exp(range.above) : point + range.above;
 }
 
 struct intervals intervals_unknown(void) {
@@ -316,12 +390,12 @@ struct intervals intervals_unknown(void) {
 static void find_limits(double *values, unsigned replicates, unsigned count, const struct metrics *estimate,
                         struct intervals *intervals) {
     intervals->replicates = count;
+    intervals->asked = replicates;
     for (int f = 0; f < INTERVAL_FIGURES; f++) {
         double *row = &values[(size_t)f * replicates], point = figure_of(estimate, (enum interval_figure)f);
         intervals->of[f].low = intervals->of[f].high = NAN;
         if (count < 2 || count < replicates / 2 || isnan(point) || isnan(row[0])) continue;
-        statistics_sort(row, count);
-        find_range(row, count, point, &intervals->of[f].low, &intervals->of[f].high);
+        find_limits_of(row, count, (enum interval_figure)f, point, &intervals->of[f].low, &intervals->of[f].high);
     }
 }
 

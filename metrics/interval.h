@@ -1,22 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How much an estimate owes to the accident of one recording: 5 % and 95 % of what it would have been, had the tasks of
-// each site taken what other tasks of that site took.
+// How much an estimate owes to the accident of one recording: 5 % and 95 % of what it would have been, had tasks taken
+// what tasks like them took.
 //
-// Method. A moving-block bootstrap (Kuensch: The Jackknife and the Bootstrap for General Stationary Observations,
-// Annals of Statistics 17(3), 1989). Tasks of one site and context are alike (SPEC section 2); in order of start they
-// are a sequence of durations, each the time that a body runs, without its waits and without bodies within it. A
-// replicate draws for every such sequence of n a new one in circular blocks of cbrt(n), so that what drifts in a run
-// (warm-up, a cache that fills) drifts in the replicates too; scales each body's own edges to the duration drawn for
-// it; and follows thread and time edges to the times that the recording would have had then (R Eq. 3 and 4, enum
-// vertex_rule). Caller runs base and plan on each replicate: composite is that of the pair, as both have the same
-// accident. Limits are the quantiles of all replicates about their median, moved to the estimate itself, since peaks
-// and walls of replicates are biased alike and the estimate is what is reported. Of fewer than 20 replicates they are
-// where 5 % and 95 % of further ones would be expected if figures were normally distributed (Student's t).
+// Method. A stratified moving-block bootstrap (strata: Davison, Hinkley: Bootstrap Methods and Their Application, 1997,
+// sections 3.2 and 3.3; blocks: Kuensch: The Jackknife and the Bootstrap for General Stationary Observations, Annals of
+// Statistics 17(3), 1989; their section 8.2). A second recording is of the same program that is asked for the same
+// things: a task that had much to do, or met cold code, has and meets that again. So a task takes what others took only
+// within its stratum: site and context (SPEC section 2), whether it mostly slept though no event says so (Thread.sleep,
+// I/O), and durations that are less than twice the shortest, of tasks that sleep less than 1.1 times. Of the same task
+// in two runs of one program the logarithm of its duration deviated by 0.15 to 0.35 where it computes, and by 0.001 to
+// 0.05 where it sleeps; durations spread evenly over such a stratum deviate by 0.2 and 0.03. Tasks that are there for
+// more than half of the run (acceptors, loops) end when it does, and take as long as recorded.
 //
-// Not covered: what all tasks of a run share (another machine, clock rate, other processes, heap size); sites with one
-// task, main among them, and the time between tasks, hand-overs and wake-ups, which stay as recorded; that the model
-// may be wrong (null_replay_error speaks of that); that tasks might do other work, in other order, when timed
-// differently. So it is the least that a second recording should be expected to differ by, not the most.
+// In order of start, a stratum's durations are a sequence, each the time that a body runs, without its waits and
+// without bodies within it. A replicate draws for every such sequence of n a new one in circular blocks of cbrt(n), so
+// that what drifts in a run drifts in the replicates too; scales each body's own edges to the duration drawn for it;
+// and follows thread and time edges to the times that the recording would have had then (R Eq. 3 and 4, enum
+// vertex_rule). What nothing recorded led to (requests from outside) comes as recorded. Caller runs base and plan on
+// each replicate: composite is that of the pair, as both have the same accident. Limits are the quantiles of all
+// replicates about their median, moved to the estimate itself, since peaks and walls of replicates are biased alike and
+// the estimate is what is reported: times and composite by ratios, so that no limit is 0, counts of threads by
+// differences. Of fewer than 20 replicates they are where 5 % and 95 % of further ones would be expected if figures (or
+// their logarithms) were normally distributed (Student's t).
+//
+// Not covered: what all tasks of a run share (another machine, clock rate, other processes, heap size, how soon code is
+// compiled); tasks without their like, main among them, and the time between tasks, hand-overs and wake-ups, which stay
+// as recorded; requests of another mix; that the model may be wrong (null_replay_error speaks of that); that tasks
+// might do other work, in other order, when timed differently. So it is the least that a second recording should be
+// expected to differ by, not the most.
 #ifndef REHYPE_METRICS_INTERVAL_H
 #define REHYPE_METRICS_INTERVAL_H
 
@@ -37,9 +48,11 @@ extern const char *const interval_names[INTERVAL_FIGURES]; // keys: wall_ns, occ
 
 struct intervals {
     struct {
-        double low, high; // NAN: unknown, or fewer than two or than half of the replicates came to an end
+        double low,
+            high; // of times above 0. NAN: unknown, or fewer than two or than half of the replicates came to an end
     } of[INTERVAL_FIGURES];
     unsigned replicates; // that came to an end
+    unsigned asked;      // for
 };
 
 // What was not asked for: no figure is known, of no replicates.

@@ -466,14 +466,19 @@ bool metrics_text_write_intervals(const struct intervals *intervals, FILE *file,
         [INTERVAL_COMPOSITE] = {"composite", UNIT_NUMBER},
     };
     struct table table = TABLE_INIT(columns);
+    bool known = false;
     for (int f = 0; f < INTERVAL_FIGURES; f++) {
         if (isnan(intervals->of[f].low)) continue;
+        known = true;
         table_add(&table, rows[f].label);
         table_add(&table, show(intervals->of[f].low, rows[f].unit).s);
         table_add(&table, show(intervals->of[f].high, rows[f].unit).s);
     }
-    bool ok = table_write(&table, file, look, error);
+    bool ok = !known || table_write(&table, file, look, error);
     table_destroy(&table);
+    if (ok && intervals->replicates < intervals->asked)
+        look_printf(file, look, 2, "  (%u of %u variations of the run came to an end%s)", intervals->replicates,
+                    intervals->asked, known ? "" : ": too few to tell limits");
     return ok;
 }
 

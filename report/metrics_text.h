@@ -65,7 +65,8 @@ bool metrics_text_write_runs(const struct metrics_text_runs *runs, FILE *file, u
 bool metrics_text_write_actual_runs(const struct metrics *estimated, const struct metrics *const *runs, size_t count,
                                     enum metrics_text_last last, FILE *file, unsigned look, struct error *error);
 
-// Between what limits an estimate's figures lie; those that are known.
+// Between what limits an estimate's figures lie; those that are known, and where replicates could not end, how many
+// did.
 bool metrics_text_write_intervals(const struct intervals *intervals, FILE *file, unsigned look, struct error *error);
 
 // Sites whose tasks are too fine or too coarse, with what tells so.

@@ -41,19 +41,20 @@ static void close_fixture(struct fixture *f) {
 }
 
 static uint64_t rising(uint32_t site, uint32_t task) {
-    return 100 + 200 * task + 10000 * site;
+    return 1000 + 100 * task + 10000 * site;
 }
 
 // main hands `count` tasks of each site to a pool's worker, one after the other, and awaits each. What lies between
-// them takes 50 a task.
-static void build_chain(struct fixture *f, uint32_t sites, uint32_t count,
-                        uint64_t (*duration)(uint32_t site, uint32_t task)) {
+// them takes 50 a task. Tasks compute for so much of their time, and sleep then; 0: nobody knows.
+static void build_computing_chain(struct fixture *f, uint32_t sites, uint32_t count,
+                                  uint64_t (*duration)(uint32_t site, uint32_t task), unsigned percent) {
     *f = (struct fixture){.tb = tb_new()};
     uint32_t pool = tb_pool(f->tb, "pool", 1);
-    uint64_t now = 0, task = 0;
+    uint64_t now = 0, task = 0, cpu = percent > 0;
     tb_thread(f->tb, 1, "main", 0);
     tb_thread(f->tb, 2, "worker", 0);
     tb_event(f->tb, 1, 0, EVENT_MAIN_BEGIN, MAIN);
+    if (percent > 0) tb_event(f->tb, 2, 0, EVENT_RUN_DELAY, 0); // the kernel accounts for it
     tb_event(f->tb, 2, 1, EVENT_THREAD_START, 50);
     tb_event(f->tb, 2, 2, EVENT_WORKER_BEGIN, pool);
     for (uint32_t s = 0; s < sites; s++) {
@@ -63,14 +64,20 @@ static void build_chain(struct fixture *f, uint32_t sites, uint32_t count,
             tb_event(f->tb, 1, now + 10, EVENT_SPAWN_BEGIN, ++task, site, pool);
             tb_event(f->tb, 1, now + 20, EVENT_SPAWN_END, task);
             tb_event(f->tb, 1, now + 25, EVENT_WAIT_BEGIN, task, 0, tb_wait(WAIT_FOR_TASK, site));
-            tb_event(f->tb, 2, now + 40, EVENT_TASK_START, task);
-            tb_event(f->tb, 2, now + 40 + lasts, EVENT_TASK_END, task);
+            tb_event(f->tb, 2, now + 40, EVENT_TASK_START, task, cpu);
+            cpu += lasts * percent / 100;
+            tb_event(f->tb, 2, now + 40 + lasts, EVENT_TASK_END, task, cpu);
             now += 50 + lasts;
             tb_event(f->tb, 1, now, EVENT_WAIT_END, task);
         }
     }
     tb_event(f->tb, 1, now + 1, EVENT_THREAD_END, MAIN);
     open_fixture(f);
+}
+
+static void build_chain(struct fixture *f, uint32_t sites, uint32_t count,
+                        uint64_t (*duration)(uint32_t site, uint32_t task)) {
+    build_computing_chain(f, sites, count, duration, 0);
 }
 
 static bool measure(void *context, const struct dag *replicate, struct metrics *metrics, bool *stuck,
@@ -102,16 +109,16 @@ static void assert_near(double actual, double expected) {
     if (fabs(actual - expected) > 1e-6 * fmax(1, fabs(expected))) fail_msg("%.12g is not %.12g", actual, expected);
 }
 
-// 100 and 300 in any draw: 200, 400 or 600 in all, with chances 1/4, 1/2 and 1/4, between what never varies.
+// 1000 and 1100 in any draw: 2000, 2100 or 2200 in all, with chances 1/4, 1/2 and 1/4, between what never varies.
 static void test_two_alike(void **state) {
     struct fixture f;
     build_chain(&f, 1, 2, rising);
     f.base.composite = 1;
     struct intervals intervals = estimate(&f, 200, 1);
     assert_int_equal(intervals.replicates, 200);
-    assert_near(f.base.wall_ns, 501);
-    assert_near(intervals.of[INTERVAL_WALL].low, 301);
-    assert_near(intervals.of[INTERVAL_WALL].high, 701);
+    assert_near(f.base.wall_ns, 2201);
+    assert_near(intervals.of[INTERVAL_WALL].low, 2101);
+    assert_near(intervals.of[INTERVAL_WALL].high, 2301);
     assert_near(intervals.of[INTERVAL_OCCUPIED_PEAK].low, f.base.threads[STATE_OCCUPIED].peak);
     assert_true(intervals.of[INTERVAL_COMPOSITE].low < 1 && intervals.of[INTERVAL_COMPOSITE].high > 1);
     close_fixture(&f);
@@ -145,7 +152,7 @@ static void test_seed(void **state) {
 static struct random_source dice;
 
 static uint64_t by_chance(uint32_t site, uint32_t task) {
-    return 1000 + random_below(&dice, 9001);
+    return 10000 + random_below(&dice, 9001);
 }
 
 // A sum of n independent durations between a and b deviates by (b - a) sqrt(n / 12), and nine in ten such sums are
@@ -164,7 +171,7 @@ static void test_sum(void **state) {
 
 // Durations that drift within a run: blocks drift with them, so the sum varies by more than if each were by itself.
 static uint64_t in_waves(uint32_t site, uint32_t task) {
-    return task / 50 % 2 ? 9000 : 1000;
+    return task / 50 % 2 ? 19000 : 11000;
 }
 
 static void test_drift(void **state) {
@@ -191,7 +198,8 @@ static void test_few(void **state) {
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct intervals intervals = estimate(&f, 5, seed);
         assert_int_equal(intervals.replicates, 5);
-        assert_near(intervals.of[INTERVAL_WALL].low + intervals.of[INTERVAL_WALL].high, 2 * (double)f.base.wall_ns);
+        assert_near(intervals.of[INTERVAL_WALL].low * intervals.of[INTERVAL_WALL].high,
+                    (double)f.base.wall_ns * (double)f.base.wall_ns);
         width += wall_width(&intervals) / SEEDS;
     }
     struct intervals many = estimate(&f, 2000, 1), one = estimate(&f, 1, 1);
@@ -199,6 +207,75 @@ static void test_few(void **state) {
     double expected = wall_width(&many) / normal * deviation_of_5 * t_of_5 * sqrt(1 + 1 / 5.0);
     assert_true(width > 0.85 * expected && width < 1.15 * expected);
     assert_true(isnan(wall_width(&one)));
+    close_fixture(&f);
+}
+
+static uint64_t by_turns(uint32_t site, uint32_t task) {
+    return task % 2 ? 20000 : 10000;
+}
+
+// Tasks that had twice as much to do have that again.
+static void test_unlike_apart(void **state) {
+    struct fixture f;
+    build_chain(&f, 1, 100, by_turns);
+    struct intervals intervals = estimate(&f, 30, 1);
+    assert_near(intervals.of[INTERVAL_WALL].low, (double)f.base.wall_ns);
+    assert_near(intervals.of[INTERVAL_WALL].high, (double)f.base.wall_ns);
+    close_fixture(&f);
+}
+
+static uint64_t ms_by_chance(uint32_t site, uint32_t task) {
+    return 1000 * by_chance(site, task);
+}
+
+// How long tasks sleep deviates by less than how long they compute. Strata of a tenth are a tenth as wide.
+static void test_sleepers(void **state) {
+    enum { TASKS = 1000 };
+    struct fixture f;
+    double widths[2];
+    for (unsigned i = 0; i < 2; i++) {
+        dice = (struct random_source){11};
+        build_computing_chain(&f, 1, TASKS, ms_by_chance, i == 0 ? 90 : 10);
+        struct intervals intervals = estimate(&f, 200, 5);
+        widths[i] = wall_width(&intervals);
+        close_fixture(&f);
+    }
+    assert_true(widths[1] > 0 && widths[1] < widths[0] / 4);
+}
+
+static void spawn_loop(struct fixture *f, uint32_t task, uint32_t site, uint32_t pool, uint64_t ends) {
+    tb_thread(f->tb, 1 + task, "loop", 0);
+    tb_event(f->tb, 1, 10 * task, EVENT_SPAWN_BEGIN, task, site, pool);
+    tb_event(f->tb, 1, 10 * task + 5, EVENT_SPAWN_END, task);
+    tb_event(f->tb, 1 + task, 10 * task + 6, EVENT_WORKER_BEGIN, pool);
+    tb_event(f->tb, 1 + task, 10 * task + 8, EVENT_TASK_START, task);
+    tb_event(f->tb, 1 + task, ends, EVENT_TASK_END, task);
+}
+
+// They are stopped at the end, however long that takes: none is a draw from the others.
+static void test_loops_stay(void **state) {
+    struct fixture f = {.tb = tb_new()};
+    const uint32_t pool = tb_pool(f.tb, "pool", 3), site = tb_site(f.tb, "Main", "main", 1);
+    tb_thread(f.tb, 1, "main", 0);
+    tb_event(f.tb, 1, 0, EVENT_MAIN_BEGIN, MAIN);
+    for (uint32_t task = 1; task <= 3; task++) spawn_loop(&f, task, site, pool, 6000 + 1000 * task);
+    tb_event(f.tb, 1, 9500, EVENT_THREAD_END, MAIN);
+    open_fixture(&f);
+    struct intervals intervals = estimate(&f, 30, 1);
+    for (int i = 0; i < INTERVAL_COMPOSITE; i++) assert_near(intervals.of[i].low, intervals.of[i].high);
+    close_fixture(&f);
+}
+
+// However little replicates say.
+static void test_limits_are_times(void **state) {
+    struct fixture f;
+    build_chain(&f, 1, 2, rising);
+    for (uint64_t seed = 1; seed <= 50; seed++) {
+        struct intervals intervals = estimate(&f, 2, seed);
+        assert_true(intervals.of[INTERVAL_WALL].low > 0);
+        assert_true(intervals.of[INTERVAL_WALL].low <= (double)f.base.wall_ns);
+        assert_true(intervals.of[INTERVAL_WALL].high >= (double)f.base.wall_ns);
+    }
     close_fixture(&f);
 }
 
@@ -310,12 +387,21 @@ static void test_random_traces(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_alike),     cmocka_unit_test(test_sites_apart),
-        cmocka_unit_test(test_seed),          cmocka_unit_test(test_sum),
-        cmocka_unit_test(test_drift),         cmocka_unit_test(test_stuck_replicates),
-        cmocka_unit_test(test_few),           cmocka_unit_test(test_failure),
-        cmocka_unit_test(test_two_threads),   cmocka_unit_test(test_progress_is_told),
+        cmocka_unit_test(test_two_alike),
+        cmocka_unit_test(test_sites_apart),
+        cmocka_unit_test(test_seed),
+        cmocka_unit_test(test_sum),
+        cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_stuck_replicates),
+        cmocka_unit_test(test_few),
+        cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_two_threads),
+        cmocka_unit_test(test_progress_is_told),
         cmocka_unit_test(test_random_traces),
+        cmocka_unit_test(test_unlike_apart),
+        cmocka_unit_test(test_sleepers),
+        cmocka_unit_test(test_loops_stay),
+        cmocka_unit_test(test_limits_are_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

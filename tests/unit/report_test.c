@@ -211,7 +211,7 @@ static void test_json_numbers(void **state) {
 static void test_intervals(void **state) {
     (void)state;
     struct error error = ERROR_INIT;
-    struct intervals intervals = {.replicates = 30};
+    struct intervals intervals = {.replicates = 30, .asked = 40};
     for (int f = 0; f < INTERVAL_FIGURES; f++) intervals.of[f].low = intervals.of[f].high = NAN;
     intervals.of[INTERVAL_WALL].low = 1e9;
     intervals.of[INTERVAL_WALL].high = 1.5e9;
@@ -230,7 +230,12 @@ static void test_intervals(void **state) {
     sheet_is(sheet, "  by the tasks' own variation     5 %    95 %\n"
                     "  ---------------------------  ------  ------\n"
                     "  wall                         1.00 s  1.50 s\n"
-                    "  composite                      0.25    0.50\n");
+                    "  composite                      0.25    0.50\n"
+                    "  (30 of 40 variations of the run came to an end)\n");
+    intervals.of[INTERVAL_WALL].low = intervals.of[INTERVAL_COMPOSITE].low = NAN;
+    sheet = sheet_open();
+    assert_true(metrics_text_write_intervals(&intervals, sheet->file, 0, &error));
+    sheet_is(sheet, "  (30 of 40 variations of the run came to an end: too few to tell limits)\n");
 }
 
 static void test_chart_top(void **state) {
