@@ -146,8 +146,33 @@ static size_t level(const char *text, size_t length, const char *separator, size
     return most;
 }
 
-// Below these parts say nothing: then the end is cut off, or the middle of what is short anyway.
-enum { ITEM_LEAST = 8, WORD_LEAST = 16, PHRASE_LEAST = 24 };
+// Below these parts say nothing: then the end is cut off, or the middle of what is short anyway. A name alone may give
+// way further to what stands behind it, such as a number.
+enum { ITEM_LEAST = 8, WORD_LEAST = 16, NAME_LEAST = 6, PHRASE_LEAST = 24 };
+
+// Words, of which none takes more than `most` columns, and the one at `name` not more than `name_most`.
+static void add_words(struct pen *pen, const char *text, size_t length, size_t most, size_t name, size_t name_most,
+                      unsigned look) {
+    for (size_t at = 0, word; at <= length; at += word + 1) {
+        word = part_length(text + at, " ");
+        if (word > length - at) word = length - at;
+        add(pen, at ? " " : "", at > 0);
+        add_shortened(pen, text + at, word, at == name ? name_most : most, look);
+    }
+}
+
+// Where the longest word begins, of those that may take less than WORD_LEAST columns; `length`: there is none.
+static size_t longest_word(const char *text, size_t length) {
+    size_t longest = length, longest_bytes = WORD_LEAST;
+    for (size_t at = 0, word; at <= length; at += word + 1) {
+        word = part_length(text + at, " ");
+        if (word > length - at) word = length - at;
+        if (word <= longest_bytes) continue;
+        longest = at;
+        longest_bytes = word;
+    }
+    return longest;
+}
 
 // "inline com.acme.Main.run:12 on path 12ab": its longest words are shortened, or else its end is cut off.
 static void add_item(struct pen *pen, const char *text, size_t length, size_t width, unsigned look) {
@@ -155,17 +180,21 @@ static void add_item(struct pen *pen, const char *text, size_t length, size_t wi
     struct pen inner = {words, 0, sizeof words};
     const char *mark = look & LOOK_UTF8 ? "\u2026" : "...";
     const size_t most = memchr(text, ' ', length) ? level(text, length, " ", width, WORD_LEAST, look) : width;
-    for (size_t at = 0, word; at <= length; at += word + 1) {
-        word = part_length(text + at, " ");
-        if (word > length - at) word = length - at;
-        add(&inner, at ? " " : "", at > 0);
-        add_shortened(&inner, text + at, word, most, look);
+    const size_t name = longest_word(text, length);
+    const size_t least = width < PHRASE_LEAST || name == length ? most : NAME_LEAST;
+    size_t name_most = most;
+    add_words(&inner, text, length, most, name, name_most, look);
+    while (look_width(words, look) > width && name_most > least) {
+        inner.used = 0;
+        add_words(&inner, text, length, most, name, --name_most, look);
     }
     if (look_width(words, look) <= width) {
         add(pen, words, inner.used);
     } else if (width < PHRASE_LEAST) {
         add_shortened(pen, text, length, width, look);
     } else {
+        inner.used = 0;
+        add_words(&inner, text, length, most, name, most, look);
         add(pen, words, bytes_of(words, inner.used, width - look_width(mark, look), look));
         add(pen, mark, strlen(mark));
     }

@@ -108,6 +108,10 @@ static void test_shorten(void **state) {
     shortens("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 4, LOOK_UTF8, "\xc3\xa9\xe2\x80\xa6\xc3\xa9\xc3\xa9");
     shortens("inline com.acme.shop.orders.Querier.query:12 on path 1", 44, 0,
              "inline com.acme...Querier.query:12 on path 1");
+    shortens("resize-pool org.eclipse.jetty.util.thread.QueuedThreadPool to 11 threads", 42, 0,
+             "resize-pool org...hreadPool to 11 threads");
+    shortens("resize-pool org.eclipse.jetty.util.thread.QueuedThreadPool to 11 threads", 32, 0,
+             "resize-pool o...ol to 11 threads");
     shortens("combinator A.b:1, first stage on the spawner", 30, 0, "combinator A.b:1, first sta...");
     shortens("inline a.very.long.name.Indeed.run:1; unlock B; and 2 more", 47, 0,
              "inline a.v...Indeed.run:1; unlock B; and 2 more");
