@@ -152,6 +152,7 @@ struct dag_thread {
     int64_t ready_ns;      // of a virtual one: so long it had waited for a carrier when it began
     int64_t delayed_ns;    // of another: so long for a core; 0 unknown
     uint32_t bodies;       // of tasks that lie in no other body here
+    bool stands_in;        // told in the place of others of its pool, which seem to be idle meanwhile (build/served.h)
     bool pinned;           // spawns tasks outside of any task, so that no edit may remove it
     uint32_t run_task;     // of its run() or main, DAG_NONE for workers
     uint32_t request;      // of a client's: what it brings, index into requests, and 1; 0: it is none

@@ -29,6 +29,7 @@ static inline void stretch_write(struct state_series *series, const struct stret
     for (int s = 0; s < STATE_COUNT; s++) {
         change->delta[s] = (int8_t)(mode_states[stretch->now][s] - mode_states[stretch->written][s]);
     }
+    if (stretch->stands_in) change->delta[STATE_UNOCCUPIED] = (int8_t)-change->delta[STATE_OCCUPIED];
 }
 
 // Times within a stretch never fall; the window's ends stand for what lies beyond them.

@@ -190,7 +190,8 @@ static void gather_thread(struct gathering *gathering, uint32_t index) {
     gathering->top = scratch->stretches;
     gathering->nesting = scratch->nesting;
     stretch_begin(gathering, gathering->top, scratch->thread_class[index], MODE_NONE);
-    gathering->top->outside = thread->worker ? MODE_UNOCCUPIED : MODE_NONE;
+    gathering->top->stands_in = thread->stands_in;
+    gathering->top->outside = thread->worker && !thread->stands_in ? MODE_UNOCCUPIED : MODE_NONE;
     if (lives) {
         if (gathering->top->counted) see(gathering, gathering->run->time_ns[first]);
         if (gathering->top->counted) see(gathering, gathering->run->time_ns[last]);
@@ -256,7 +257,8 @@ static struct gathering gather(struct metrics_work *work, const struct dag_edit 
     return gathering;
 }
 
-// At one instant levels may pass through any value; only what lasts counts.
+// At one instant levels may pass through any value; only what lasts counts. Where a thread stands in for another that
+// is at something else by then, fewer than none seem to be idle.
 static void sweep(const struct state_series *series, int64_t *const time_at[LEVEL_COUNT], uint32_t levels) {
     for (int l = 0; l < LEVEL_COUNT; l++) memset(time_at[l], 0, levels * sizeof *time_at[l]);
     uint32_t level[LEVEL_COUNT] = {0};
@@ -264,12 +266,12 @@ static void sweep(const struct state_series *series, int64_t *const time_at[LEVE
     for (size_t i = 0; i < series->count; i++) {
         const struct state_change *change = &series->changes[i];
         int64_t lasted = change->time_ns - since;
-        for (int l = 0; l < LEVEL_COUNT && lasted > 0; l++) time_at[l][level[l]] += lasted;
+        for (int l = 0; l < LEVEL_COUNT && lasted > 0; l++) time_at[l][level[l] < levels ? level[l] : 0] += lasted;
         for (int s = 0; s < STATE_COUNT; s++) level[s] += (uint32_t)change->delta[s];
         level[LEVEL_RUNNING] = level[STATE_ACTIVE] - level[STATE_BLOCKED];
         since = change->time_ns;
     }
-    for (int l = 0; l < LEVEL_COUNT; l++) time_at[l][level[l]] += series->to_ns - since;
+    for (int l = 0; l < LEVEL_COUNT; l++) time_at[l][level[l] < levels ? level[l] : 0] += series->to_ns - since;
 }
 
 // Mean over the busiest 1 % of wall: levels are used up from the top, the last one in part.

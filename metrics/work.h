@@ -13,6 +13,7 @@ struct stretch {
     uint8_t now, written; // modes; written only once it has lasted
     uint8_t outside;      // mode when in no body
     bool counted;
+    bool stands_in;   // while it is in a body, another that is not seems to be a thread more
     uint32_t depth;   // own entries on the stack of open bodies and waits
     uint32_t bodies;  // own open bodies
     int64_t since_ns; // of the mode `now`

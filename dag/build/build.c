@@ -91,17 +91,31 @@ struct dag *dag_build(const struct trace *trace, struct error *error) {
     return dag_build_by(trace, hands_that_pay(trace), error);
 }
 
+static uint32_t end_of_ids(const struct trace *trace) {
+    uint32_t end = 0;
+    for (uint32_t s = 0; s < trace->stream_count; s++) {
+        if (trace->streams[s].id >= end) end = trace->streams[s].id + 1;
+    }
+    return end;
+}
+
 // First requests, then stages: the threads of either are no others'.
-static bool tell_anew(struct dag *dag, const struct trace *trace, struct error *error) {
+static bool tell_anew(struct builder *builder) {
     typedef struct trace *teller(const struct trace *trace, struct trace_memory *memory, struct error *error);
     static teller *const tellers[] = {loops_told, served_told, stages_told};
+    struct dag *dag = builder->dag;
     for (unsigned i = 0; i < sizeof tellers / sizeof *tellers; i++) {
         struct trace_memory memory = {0};
-        struct trace *told = tellers[i](dag->told_anew ? dag->told_anew : trace, &memory, error);
+        const struct trace *before = dag->told_anew ? dag->told_anew : builder->trace;
+        struct trace *told = tellers[i](before, &memory, builder->error);
         if (!told) {
             free(memory.bytes);
-            if (error->status != STATUS_OK) return false;
+            if (builder->error->status != STATUS_OK) return false;
             continue;
+        }
+        if (tellers[i] == served_told) {
+            builder->first_told = end_of_ids(before);
+            builder->end_told = end_of_ids(told);
         }
         trace_close(dag->told_anew);
         free(dag->told.bytes);
@@ -119,7 +133,7 @@ struct dag *dag_build_by(const struct trace *trace, uint32_t hands, struct error
         no_memory(&builder);
         return NULL;
     }
-    bool ok = tell_anew(dag, trace, error);
+    bool ok = tell_anew(&builder);
     dag->trace = builder.trace = dag->told_anew ? dag->told_anew : trace;
     ok = ok && prepare(&builder) && scan_trace(&builder) && lay_vertices(&builder) && find_taken_awaits(&builder) &&
          find_causes(&builder) && find_requests(&builder) && repair_skew(&builder) && find_end_of_load(&builder) &&

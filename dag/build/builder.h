@@ -190,7 +190,8 @@ struct builder {
     struct dag *dag;
     const struct trace *trace;
     struct error *error;
-    uint32_t hands; // that do what several can at once (base/hands.h)
+    uint32_t hands;                // that do what several can at once (base/hands.h)
+    uint32_t first_told, end_told; // ids of threads that the trace has only as it was told anew by served.h
 
     struct sighting *sightings;
     uint32_t sighting_count, sighting_capacity;

@@ -41,6 +41,8 @@ static bool begin_thread(struct lay *lay) {
     thread->pool = facts->pool;
     thread->system = builder->trace->streams[lay->stream].thread.flags & THREAD_SYSTEM;
     thread->is_virtual = builder->trace->streams[lay->stream].thread.flags & THREAD_VIRTUAL;
+    const uint32_t id = builder->trace->streams[lay->stream].id;
+    thread->stands_in = id >= builder->first_told && id < builder->end_told;
     return true;
 }
 

@@ -402,7 +402,7 @@ static struct dag_thread thread_of_process(const struct simulation *sim, uint32_
                                 .run_task = DAG_NONE};
     if (index < dag->thread_count) thread = dag->threads[index];
     thread.bodies = 0;
-    thread.pinned = false;
+    thread.pinned = thread.stands_in = false;
     return thread;
 }
 

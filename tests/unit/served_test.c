@@ -210,6 +210,18 @@ static void a_request_comes_when_its_turn_is_handed_over(void **state) {
     end(&f);
 }
 
+// ... on a thread beside the recorded ones, of which one seems to be idle meanwhile.
+static void who_looks_stands_in_for_another(void **state) {
+    (void)state;
+    struct fixture f = build((struct shape){.connections = 3});
+    for (uint32_t t = 0; t < f.dag->thread_count; t++) {
+        const uint32_t stream = f.dag->threads[t].stream;
+        const bool recorded = stream == DAG_NONE || f.dag->trace->streams[stream].id <= THIRD;
+        assert_int_equal(f.dag->threads[t].stands_in, !recorded);
+    }
+    end(&f);
+}
+
 // Where threads are scarce, all requests have waited in their turns: who hands such a turn over goes on to serve.
 static void a_saturated_pool_serves_in_turns(void **state) {
     (void)state;
@@ -323,6 +335,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_request_is_a_task_of_the_pool),
         cmocka_unit_test(a_request_comes_when_its_turn_is_handed_over),
+        cmocka_unit_test(who_looks_stands_in_for_another),
         cmocka_unit_test(a_saturated_pool_serves_in_turns),
         cmocka_unit_test(an_acceptor_that_was_there_before_holds_its_thread),
         cmocka_unit_test(who_asks_is_told_by_connection),
