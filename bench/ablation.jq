@@ -15,15 +15,16 @@ def mean_and_worst: if length == 0 then ["–", "–"]
     else [(map(.value) | add / length | percent), (max_by(.value) | "\(.value | percent) (\(.name))")] end;
 def cells($rows; $of): $rows | map(select(.of == $of)) | by_name(.replay) | mean_and_worst;
 def errors($rows; $of): $rows | map(select(.of == $of and (.measured | length > 0))) | by_name(error) | mean_and_worst;
+def changes($rows): $rows | map(select(.of == "changes")) | by_name(.error) | mean_and_worst;
 
 . as $all
 | (["without", (("pairs", "cases", "programs") | "replay of \(.), mean", "worst"),
-    (("pairs", "cases") | "estimates of \(.), mean", "worst")] | row),
-  "|---|---:|---|---:|---|---:|---|---:|---|---:|---|",
+    (("pairs", "cases", "programs") | "estimates of \(.), mean", "worst")] | row),
+  "|---|---:|---|---:|---|---:|---|---:|---|---:|---|---:|---|",
   ((["none"] + ($all | map(.without) | unique - ["none"]))[] as $without
    | ($all | map(select(.without == $without))) as $rows
    | [$without] + cells($rows; "pairs") + cells($rows; "cases") + cells($rows; "programs") + errors($rows; "pairs")
-     + errors($rows; "cases") | row),
+     + errors($rows; "cases") + changes($rows) | row),
   "",
   "All figures in %. Replay: how far the model is off when nothing is changed. Estimates: composite error against the",
-  "programs as really changed. Of each program the median of its recordings."
+  "programs as really changed, of real programs the error of wall. Of each program the median of its recordings."

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The table of bench/reality, from one object for each value: {"case", "to", "run", "wall_ns", "thread_time_ns"} of what was
 # measured, with "from" and "way" of what was estimated. $knobs: [{"case", "knob"}] in the order of rows. $form: json or text.
+# $ways: the ways of estimating, a line each; the text has columns for four.
 # Where a measured median is not known within 3 % the row does not count: nothing that near can be told from luck.
 
 def counted_noise: 0.03;
 def large: 0.1; # a change of wall time that a user would see
-def ways: ["cpu", "pool", "dag", "paceless"];
+def ways: $ways | split("\n");
 def figures: ["wall", "thread_time"];
 
 def median: sort | if length == 0 then null elif length % 2 == 1 then .[length / 2 | floor]
