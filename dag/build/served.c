@@ -33,6 +33,7 @@ struct telling {
     uint64_t before;  // turn that was under way as recording began, and is told up to its first request; 0 none
     uint32_t depth;   // of other tasks under way that are told
     bool works, measured, delayed;
+    uint64_t holder;       // task under way that holds the thread as long as the pool serves; 0 none
     uint64_t told_ns, cpu; // of what was told last
     uint64_t delay_ns;     // that the thread had waited for a core, where `delayed`; not told yet
     struct event events[AT_ONCE * PER_EVENT];
@@ -131,10 +132,15 @@ static void tell_task(struct telling *telling, const struct event *event) {
     const bool starts = event->kind == EVENT_TASK_START;
     if (starts && !is_inside(telling)) tell_busy(telling, event->time);
     copy(telling, event);
+    if (starts && telling->depth == 0) {
+        const struct serving_turn *turn = serving_turn(telling->serving, event->operand[0]);
+        telling->holder = turn && serving_holds_thread(telling->serving, turn) ? turn->id : 0;
+    }
     if (starts)
         telling->depth++;
     else if (telling->depth && --telling->depth == 0 && !telling->task)
         tell_idle(telling, event->time);
+    if (!starts && event->operand[0] == telling->holder) telling->holder = 0;
 }
 
 static bool begins_request(const struct telling *telling, const struct event *event) {
@@ -144,7 +150,16 @@ static bool begins_request(const struct telling *telling, const struct event *ev
            serving->requests[telling->next].id == event->operand[0];
 }
 
+// Acceptors take turns by a lock, which one of them has while it sleeps in accept, also when the recording ends: who of
+// them would have it in another run says nothing.
+static bool is_lock_of_acceptor(const struct telling *telling, const struct event *event) {
+    if (!telling->holder || event->kind < EVENT_ACQUIRE_BEGIN || event->kind > EVENT_RELEASED) return false;
+    const struct trace_resource *of = trace_resource(telling->serving->trace, event->operand[0]);
+    return of && of->kind <= RESOURCE_READ_WRITE_LOCK;
+}
+
 static void tell_of_worker(struct telling *telling, const struct event *event) {
+    if (is_lock_of_acceptor(telling, event)) return;
     switch (event->kind) {
     case EVENT_IDLE:
     case EVENT_BUSY:
@@ -239,6 +254,12 @@ static bool write_told(struct telling *telling) {
     return ok;
 }
 
+// It ends as the task does that looks for requests, where the recording ends first.
+static void end_holder(struct telling *telling) {
+    const uint64_t end_ns = later(telling->serving->pools[telling->pool].last_ns, telling->told_ns);
+    tell(telling, end_ns, EVENT_TASK_END, telling->holder, telling->cpu, TASK_RETURNED);
+}
+
 static bool tell_stream(struct telling *telling, uint32_t stream) {
     const struct serving *serving = telling->serving;
     const struct trace *trace = serving->trace;
@@ -252,6 +273,7 @@ static bool tell_stream(struct telling *telling, uint32_t stream) {
     telling->task = telling->before = 0;
     telling->depth = 0;
     telling->works = telling->measured = telling->delayed = false;
+    telling->holder = 0;
     telling->told_ns = telling->cpu = 0;
     while (telling->next < serving->request_count && serving->requests[telling->next].stream < stream) telling->next++;
     trace_cursor_init(&cursor, trace, &trace->streams[stream]);
@@ -259,7 +281,8 @@ static bool tell_stream(struct telling *telling, uint32_t stream) {
         for (uint32_t i = 0; i < count; i++) tell_event(telling, &events[i]);
         if (!write_told(telling)) return false;
     }
-    return telling->error->status == STATUS_OK;
+    if (telling->holder && !trace_was_running(trace, telling->holder)) end_holder(telling);
+    return telling->error->status == STATUS_OK && write_told(telling);
 }
 
 // ---- The task that looks for requests -------------------------------------------------------------------------------

@@ -146,6 +146,8 @@ static bool watch_request(struct watching *watching, const struct event *event) 
                                       .came_ns = UINT64_MAX,
                                       .stream = watching->stream,
                                       .turn = innermost(watching)};
+    struct serving_pool *pool = &serving->pools[watching->pool];
+    if (!pool->first_ns || event->time < pool->first_ns) pool->first_ns = event->time;
     if (request.turn != SERVING_NONE) {
         struct serving_turn *turn = &serving->turns[request.turn];
         request.is_first = !turn->serves;
@@ -351,4 +353,10 @@ const struct serving_turn *serving_turn(const struct serving *serving, uint64_t 
 
 bool serving_is_root(const struct serving_turn *turn) {
     return turn->is_plumbing && turn->pool && !turn->from_worker;
+}
+
+bool serving_holds_thread(const struct serving *serving, const struct serving_turn *turn) {
+    const struct serving_pool *pool = &serving->pools[turn->runs_in];
+    return pool->in_turns && !turn->is_plumbing && !turn->from_worker && !turn->nested &&
+           turn->start_ns <= pool->first_ns && turn->end_ns >= pool->last_ns;
 }

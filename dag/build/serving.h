@@ -54,8 +54,8 @@ struct serving_pool {
     uint32_t connections;     // with more than one request
     uint32_t moved;           // of which some were served in another turn than the one before
     uint32_t threads;
-    uint64_t last_ns; // end of its last turn
-    bool in_turns;    // it is such a pool
+    uint64_t first_ns, last_ns; // when its first request began; end of its last turn
+    bool in_turns;              // it is such a pool
 };
 
 // Release with serving_destroy, whatever serving_find returned.
@@ -84,5 +84,8 @@ const struct serving_turn *serving_turn(const struct serving *serving, uint64_t 
 // Whether a turn was given to the pool from outside, to look for requests: it holds a thread as long as the
 // pool serves.
 bool serving_is_root(const struct serving_turn *turn);
+
+// Whether it is another task that the pool was given from outside and that holds a thread likewise: an acceptor.
+bool serving_holds_thread(const struct serving *serving, const struct serving_turn *turn);
 
 #endif

@@ -13,7 +13,19 @@
 #include "dag/dag.h"
 #include "trace_builder.h"
 
-enum { MAIN = 1, FIRST, SECOND, THIRD, US = 1000, REQUESTS = 24, MAIN_RUN = 100, ROOT = 200, ACCEPTOR, TURNS = 300 };
+enum {
+    MAIN = 1,
+    FIRST,
+    SECOND,
+    THIRD,
+    US = 1000,
+    REQUESTS = 24,
+    MAIN_RUN = 100,
+    ROOT = 200,
+    ACCEPTOR,
+    LOCK,
+    TURNS = 300
+};
 enum { LOOKS_US = 1000, EVERY_US = 12000, SERVES_US = 5000, READS_US = 20, LATE_US = 3000 };
 
 struct shape {
@@ -23,6 +35,7 @@ struct shape {
     bool alone;           // by one thread
     bool goes_on;         // each request is followed by another of the same connection, at once
     bool saturated;       // a turn waits until its request is there
+    bool accepts;         // an acceptor begins first, and holds a lock as the recording ends
     bool attached;        // recording began when the first turn and an acceptor were under way
     bool stops;           // main sleeps until the last answer is there
 };
@@ -103,6 +116,11 @@ static void play(struct fixture *f) {
         tb_running(f->tb, ACCEPTOR);
         begin_turn(f, THIRD, ACCEPTOR, 550);
     } else {
+        if (f->shape.accepts) {
+            hand_over(f, MAIN, ACCEPTOR, 490);
+            begin_turn(f, THIRD, ACCEPTOR, 550);
+            tb_event(f->tb, THIRD, 560 * US, EVENT_HELD, LOCK, want_operand(1, false, f->site));
+        }
         hand_over(f, MAIN, ROOT, 500);
     }
     begin_turn(f, looker, ROOT, 600);
@@ -132,6 +150,7 @@ static struct fixture build(struct shape shape) {
     f.pool = tb_pool(f.tb, "web", 4);
     f.site = tb_site(f.tb, "Pool", "execute", 7);
     f.endpoint = tb_endpoint(f.tb, "GET /product");
+    tb_resource(f.tb, LOCK, RESOURCE_LOCK, 1, 0);
     tb_thread(f.tb, MAIN, "main", 0);
     tb_thread(f.tb, FIRST, "web-1", 0);
     tb_thread(f.tb, SECOND, "web-2", 0);
@@ -254,6 +273,19 @@ static void an_acceptor_that_was_there_before_holds_its_thread(void **state) {
     end(&f);
 }
 
+// It ends with the pool's last turn, and its lock is nobody's business.
+static void an_acceptor_holds_its_thread_as_long_as_the_pool_serves(void **state) {
+    (void)state;
+    struct fixture f = build((struct shape){.connections = 3, .accepts = true});
+    const struct dag_task *acceptor = task_with(&f, ACCEPTOR), *root = task_with(&f, ROOT);
+    assert_non_null(f.dag->told_anew);
+    assert_false(acceptor->flags & TASK_UNFINISHED);
+    assert_in_range(f.dag->vertices.time_ns[acceptor->end], f.dag->vertices.time_ns[root->end] - US,
+                    f.dag->vertices.time_ns[root->end] + US);
+    assert_int_equal(f.dag->ask_count, 0);
+    end(&f);
+}
+
 // The client of a closed loop asks again behind its answer.
 static void who_asks_is_told_by_connection(void **state) {
     (void)state;
@@ -338,6 +370,7 @@ int main(void) {
         cmocka_unit_test(who_looks_stands_in_for_another),
         cmocka_unit_test(a_saturated_pool_serves_in_turns),
         cmocka_unit_test(an_acceptor_that_was_there_before_holds_its_thread),
+        cmocka_unit_test(an_acceptor_holds_its_thread_as_long_as_the_pool_serves),
         cmocka_unit_test(who_asks_is_told_by_connection),
         cmocka_unit_test(a_thread_goes_on_with_a_connection),
         cmocka_unit_test(what_wakes_behind_the_last_answer_awaited_it),
