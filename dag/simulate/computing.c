@@ -22,6 +22,8 @@ static void meet_pace(const struct simulation *sim, struct cores_recorded *met) 
     met->compiled_ns = pacing->compiled_ns;
     met->compiled_before_ns = pacing->compiled_before_ns;
     met->compilers = pacing->compilers;
+    met->uncompiled_part =
+        cold_code_gone(&pacing->cold, sim->dag, sim->edit, pacing->compiled_ns - pacing->compiled_before_ns);
 }
 
 // What no recorded edge computes does so at the mean pace.

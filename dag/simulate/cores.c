@@ -67,6 +67,11 @@ static void begin_stretch(struct cores *cores) {
 
 // ---- compilers, and the pace of what they have got to
 
+// Of what was compiled so much is in this run.
+static double in_this_run(const struct cores *cores, double compiled) {
+    return (1 - cores->recorded.uncompiled_part) * compiled;
+}
+
 enum { NOTHING_NS = 1 }; // what is left to compile is less
 
 static void compile(struct cores *cores, double elapsed_ns) {
@@ -90,7 +95,7 @@ static bool is_compiling_over(const struct cores *cores) {
 }
 
 static void begin_compiling(struct cores *cores) {
-    cores->wanted_ns += compiling_now(cores)->at_once_ns;
+    cores->wanted_ns += in_this_run(cores, compiling_now(cores)->at_once_ns);
 }
 
 static void pass_compiling(struct cores *cores) {
@@ -101,7 +106,7 @@ static void pass_compiling(struct cores *cores) {
 }
 
 static double compiled_part(const struct cores *cores) {
-    const double all_ns = cores->recorded.compiled_ns;
+    const double all_ns = in_this_run(cores, cores->recorded.compiled_ns);
     return all_ns > 0 ? cores->compiled_ns / all_ns : 1;
 }
 
@@ -112,7 +117,8 @@ static double pace_now(const struct cores *cores, uint32_t computing) {
 
 // While there is something to compile the compilers are so many processes more; else they take up what arises.
 static void share_with_compilers(struct cores *cores, uint32_t computing) {
-    const double left = cores->count - cores->taken, wanted = compiling_now(cores)->by_work * cores->pace;
+    const double left = cores->count - cores->taken,
+                 wanted = in_this_run(cores, compiling_now(cores)->by_work) * cores->pace;
     const double compilers = cores->recorded.compilers[pace_class(compiled_part(cores))];
     cores->rate = computing ? lesser(1, left / (computing * (1 + wanted))) : 0;
     cores->wanted_rate = cores->compiled_rate = wanted * computing * cores->rate;
@@ -130,7 +136,7 @@ static double time_to_class_ns(const struct cores *cores) {
     if (compiles(cores) && cores->compiled_rate > cores->wanted_rate)
         next_ns = (cores->wanted_ns - cores->compiled_ns) / (cores->compiled_rate - cores->wanted_rate);
     const uint32_t class = pace_class(compiled_part(cores));
-    const double class_ns = cores->recorded.compiled_ns / PACE_CLASSES * (class + 1);
+    const double class_ns = in_this_run(cores, cores->recorded.compiled_ns) / PACE_CLASSES * (class + 1);
     if (class + 1 < PACE_CLASSES) next_ns = lesser(next_ns, (class_ns - cores->compiled_ns) / cores->compiled_rate);
     return greater(next_ns, 1); // or it would never pass what rounding leaves
 }
@@ -213,7 +219,7 @@ void cores_begin(struct cores *cores, double count, const struct cores_recorded 
     *cores =
         (struct cores){.due = cores->due, .shares = cores->shares, .count = count, .recorded = *recorded, .pace = 1};
     begin_stretch(cores);
-    cores->wanted_ns = cores->compiled_ns = recorded->compiled_before_ns;
+    cores->wanted_ns = cores->compiled_ns = in_this_run(cores, recorded->compiled_before_ns);
     begin_compiling(cores);
     look_ahead(cores);
 }

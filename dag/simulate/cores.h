@@ -48,6 +48,7 @@ struct cores_recorded {
     const struct cores_compiling *compiling; // rising; after the last nothing more comes
     uint32_t compiling_count;
     double compiled_ns, compiled_before_ns; // in all, and when the run begins
+    double uncompiled_part;                 // of that: this run has no use for it
     const double *compilers; // that compute while there is something to compile: a class of what is compiled each
 };
 

@@ -82,7 +82,8 @@ bool pacing_learn(struct pacing *pacing, const struct dag *dag) {
         if (tells(task) && !takes_units(dag, task))
             tasks[count++] = told_by(pacing, dag, task->site, task->start + 1, task->end);
     }
-    const bool ok = pace_fit(&pacing->pace, tasks, count, dag->site_count);
+    bool ok = pace_fit(&pacing->pace, tasks, count, dag->site_count);
+    if (ok && pacing->pace.known) ok = cold_code_measure(&pacing->cold, dag, &pacing->pace, pacing->when);
     free(tasks);
     free(pacing->when);
     pacing->when = NULL;

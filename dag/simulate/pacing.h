@@ -5,10 +5,12 @@
 #define REHYPE_DAG_PACING_H
 
 #include "dag/dag.h"
+#include "dag/simulate/cold_code.h"
 #include "dag/simulate/cores.h"
 
 struct pacing {
     struct pace pace;
+    struct cold_code cold;     // where the pace is known
     struct pace_when *when;    // a vertex each, of the edge to it; NULL once the pace is known
     float *edge_pace;          // likewise
     double mean;               // of all that was computed

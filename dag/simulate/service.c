@@ -400,6 +400,7 @@ static bool learn_pace(struct sweep *sweep) {
     struct pacing *pacing = sim->recorded.pacing;
     if (sim->replicated && sim->replicated->recorded.pacing) {
         pacing->pace = sim->replicated->recorded.pacing->pace;
+        pacing->cold = sim->replicated->recorded.pacing->cold;
         if (pacing->pace.known) sweep->pacing = pacing;
         return true;
     }
