@@ -30,8 +30,8 @@ static double cold_part(const struct pace *pace, const struct pace_when *when) {
 }
 
 // What each task's hand-over computed, and what other code did beside what it would have warm.
-static void sum_up(struct cold_code *cold, const struct dag *dag, const struct pace *pace,
-                   const struct pace_when *when, double *of_task) {
+static void sum_up(struct cold_code *cold, const struct dag *dag, const struct pace *pace, const struct pace_when *when,
+                   double *of_task) {
     const struct dag_vertices *vertices = &dag->vertices;
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         const struct dag_thread *thread = &dag->threads[i];

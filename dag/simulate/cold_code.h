@@ -3,10 +3,11 @@
 // cost beside what it costs warm. A program that hands over fewer tasks calls it less often, and what is called less
 // often is compiled less: as much of it as had been cold for in so many hand-overs of the recording.
 //
-// A hand-over is what its spawner computed from the bracket before to the bracket's end, its worker from the task before
-// to its start, and its waiter from the wait before. What it costs warm is the mean of the later half of all. What all
-// other code computed beside that tells the pace (pace.h). Of what is compiled, hand-overs have the part that they have
-// of both; but no more than a few times what they cost cold, so that a program that sleeps has its own code compiled.
+// A hand-over is what its spawner computed from the bracket before to the bracket's end, its worker from the task
+// before to its start, and its waiter from the wait before. What it costs warm is the mean of the later half of all.
+// What all other code computed beside that tells the pace (pace.h). Of what is compiled, hand-overs have the part that
+// they have of both; but no more than a few times what they cost cold, so that a program that sleeps has its own code
+// compiled.
 #ifndef REHYPE_DAG_COLD_CODE_H
 #define REHYPE_DAG_COLD_CODE_H
 
@@ -17,9 +18,9 @@
 enum { COLD_DOUBLINGS = 33 };
 
 struct cold_code {
-    uint32_t hand_overs;               // in all
+    uint32_t hand_overs;                 // in all
     double hand_over_ns[COLD_DOUBLINGS]; // beside what they cost warm: of the first 2^i in time, in all
-    double other_ns;                   // likewise of all other code
+    double other_ns;                     // likewise of all other code
 };
 
 // `when`: a vertex each, of the edge to it. false: no memory. Cost: about 5 ns a vertex.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How much of what compilers compute goes with hand-overs (dag/simulate/cold_code.h), of one thread that hands TASKS tasks
-// over and one that runs them, of which the first COLD cost more.
+// How much of what compilers compute goes with hand-overs (dag/simulate/cold_code.h), of one thread that hands TASKS
+// tasks over and one that runs them, of which the first COLD cost more.
 #include "dag/simulate/cold_code.h"
 
 #include <setjmp.h>
@@ -35,7 +35,8 @@ static void put(struct program *program, uint32_t v, uint8_t kind, uint32_t task
 
 static void put_task(struct program *program, uint32_t t) {
     const uint32_t spawn = 1 + 2 * t, start = 2 * TASKS + 2 + 2 * t;
-    program->tasks[t] = (struct dag_task){.spawn_begin = spawn, .spawn_end = spawn + 1, .start = start, .end = start + 1};
+    program->tasks[t] =
+        (struct dag_task){.spawn_begin = spawn, .spawn_end = spawn + 1, .start = start, .end = start + 1};
     put(program, spawn, VERTEX_SPAWN_BEGIN, t, 0);
     put(program, spawn + 1, VERTEX_SPAWN_END, t, t < COLD ? COLD_NS + WARM_NS : WARM_NS);
     put(program, start, VERTEX_START, t, 0);
