@@ -90,6 +90,22 @@ function Part() {
     );
 }
 
+// Where no plan makes the run better at no cost: the single change with the shortest run, and what it costs.
+function Fastest() {
+    const told = (1 - Math.max(0.01, report.suggestions.null_replay_error)) * base.get('wall')!;
+    const trades = report.suggestions.improvements.filter((i) => i.estimate && figuresOf(i.estimate).get('wall')! < told);
+    const wall = (i: Improvement) => figuresOf(i.estimate!).get('wall')!;
+    const front = report.suggestions.front.filter((p) => p.improvements.length === 1).map((p) => p.improvements[0]!);
+    const fastest = trades.filter((i) => front.includes(i.id)).sort((a, b) => wall(a) - wall(b))[0];
+    if (!fastest) return null;
+    return (
+        <p>
+            <strong>Fastest, at a cost:</strong> {report.switches[switchOf(fastest.id)]?.text} brings{' '}
+            {brings(figuresOf(fastest.estimate!), base)}.
+        </p>
+    );
+}
+
 export function Headline() {
     const plan = report.plan;
     const chosen = plan.switches.map((s) => report.switches[s]!.text);
@@ -101,11 +117,14 @@ export function Headline() {
                     Don't make this change: the run could not end. {plan.stuck}
                 </p>
             ) : chosen.length === 0 ? (
-                <p>
-                    <strong>Nothing that was tried pays.</strong> {plural(report.suggestions.search.evaluated, 'plan')} of{' '}
-                    {plural(report.suggestions.improvements.length, 'change')} were estimated, and none makes the run better
-                    without making it worse elsewhere. The changes below say why.
-                </p>
+                <>
+                    <p>
+                        <strong>Nothing that was tried pays.</strong> {plural(report.suggestions.search.evaluated, 'plan')} of{' '}
+                        {plural(report.suggestions.improvements.length, 'change')} were estimated, and none makes the run better
+                        without making it worse elsewhere. The changes below say why.
+                    </p>
+                    <Fastest />
+                </>
             ) : (
                 <>
                     <p>
@@ -217,7 +236,7 @@ function Worth() {
         <p class="worth">
             Model {report.model}: off by {(report.suggestions.null_replay_error * 100).toFixed(2)} % when nothing is changed.{' '}
             {isFirstPlan.value && report.plan.interval
-                ? `The interval is what 95 of 100 recordings like this one would give, by ${report.plan.interval.replicates} replicates; how runs differ from each other is not in it.`
+                ? `The interval has 90 of 100 variations of this recording, by ${report.plan.interval.replicates} of them, in which tasks take what tasks like them took; what all tasks of a run share is not in it, so runs may differ by more.`
                 : 'The page gives no interval for this combination: `rehype estimate` does.'}
             {report.carried.quantum_ns > 1 &&
                 ` Times in this page are rounded to ${duration(report.carried.quantum_ns)}, so that the trace fits.`}
