@@ -161,17 +161,23 @@ static void forget_holds(struct dag *dag) {
     }
 }
 
+// Whether the wait is all that its task was seen to do.
+static bool fills_task(const struct dag *dag, const struct dag_ask *ask) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    if (ask->asked == DAG_NONE || ask->got == DAG_NONE) return false;
+    const struct dag_thread *thread = &dag->threads[dag_thread_of(dag, ask->got)];
+    if (ask->asked <= thread->first || ask->got + 1 >= thread->first + thread->count) return false;
+    return vertices->kind[ask->asked - 1] == VERTEX_START && vertices->kind[ask->got + 1] == VERTEX_END;
+}
+
 // What was waited for as recording began, by a task that was seen to do nothing more before its end: the wait ended
 // unseen, and nobody knows with what.
 static void forget_unseen_ends(struct dag *dag) {
     struct dag_vertices *vertices = &dag->vertices;
     for (uint32_t i = 0; i < dag->ask_count; i++) {
         struct dag_ask *ask = &dag->asks[i];
-        if (!ask->given_up || ask->asked == DAG_NONE || ask->got == DAG_NONE) continue;
-        const uint32_t task = vertices->task[ask->got + 1];
-        const bool begins = vertices->kind[ask->asked - 1] == VERTEX_START,
-                   ends = vertices->kind[ask->got + 1] == VERTEX_END;
-        if (!begins || !ends || task == DAG_NONE || !(dag->tasks[task].flags & TASK_BEGUN_BEFORE)) continue;
+        if (!ask->given_up || !fills_task(dag, ask)) continue;
+        if (!(dag->tasks[vertices->task[ask->got + 1]].flags & TASK_BEGUN_BEFORE)) continue;
         vertices->kind[ask->got] = VERTEX_ACQUIRED;
         ask->given_up = false;
         ask->limit_ns = INT64_MAX;
