@@ -70,15 +70,20 @@ void delays_leave_when_drained(struct simulation *sim, uint32_t index) {
     if (pool->shutdown != DAG_NONE && pool->delayed == 0 && pool->queue_length == 0) pool_retire_idle(sim, index);
 }
 
-void delays_end(struct simulation *sim, uint32_t job, int64_t now_ns) {
-    uint32_t index = sim->dag->tasks[job_task(sim, job)].pool;
-    struct pool_state *pool = &sim->pools[index];
-    pool->delayed -= !ends_at_shutdown(sim, index, job);
+void delays_run(struct simulation *sim, uint32_t job, int64_t now_ns) {
+    const uint32_t index = sim->dag->tasks[job_task(sim, job)].pool;
+    const struct pool_state *pool = &sim->pools[index];
     if (pool->shutdown != DAG_NONE && ends_at_shutdown(sim, index, job))
         sim->dispatch[job] = DISPATCH_NONE;
     else if (pool->discipline == DISCIPLINE_DELAY)
         run_due(sim, index, job, now_ns);
     else
         stealing_offer(sim, DAG_NONE, job, now_ns);
+}
+
+void delays_end(struct simulation *sim, uint32_t job, int64_t now_ns) {
+    const uint32_t index = sim->dag->tasks[job_task(sim, job)].pool;
+    sim->pools[index].delayed -= !ends_at_shutdown(sim, index, job);
+    delays_run(sim, job, now_ns);
     delays_leave_when_drained(sim, index);
 }

@@ -8,7 +8,8 @@
 // Whether a job that is spawned now is to be delayed; then it is due at sim->due_ns[job].
 bool delays_job(struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns);
 enum dispatch delay_job(struct simulation *sim, uint32_t pool, uint32_t job, int64_t now_ns); // until then
-void delays_end(struct simulation *sim, uint32_t job, int64_t now_ns);                        // it is due
+void delays_run(struct simulation *sim, uint32_t job, int64_t now_ns); // what has a due time runs now, or queues
+void delays_end(struct simulation *sim, uint32_t job, int64_t now_ns); // it is due
 void delays_leave_when_drained(struct simulation *sim, uint32_t pool); // of a pool that is shut down, once none is left
 
 #endif

@@ -110,8 +110,12 @@ static bool is_rejected(const struct simulation *sim, uint32_t job) {
 
 void initial_jobs_come(struct simulation *sim, uint32_t job, int64_t now_ns) {
     const uint32_t index = sim->dag->tasks[job].pool;
-    sim->dispatch[job] = (uint8_t)pool_offer(sim, DAG_NONE, job, now_ns);
-    if (is_rejected(sim, job)) {
+    const bool delayed = delays_job(sim, DAG_NONE, job, now_ns); // it is due by now, since it was taken then
+    if (delayed)
+        delays_run(sim, job, now_ns);
+    else
+        sim->dispatch[job] = (uint8_t)pool_offer(sim, DAG_NONE, job, now_ns);
+    if (!delayed && is_rejected(sim, job)) {
         sim->dispatch[job] = DISPATCH_QUEUED;
         queue_put(sim, job, QUEUE_SHARED);
     }
