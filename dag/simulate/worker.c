@@ -213,12 +213,22 @@ static void pass_last_results(struct simulation *sim, const struct pool_state *p
     }
 }
 
+// What a worker that was not made in this run started as it went, another starts.
+static void pass_threads_started(struct simulation *sim, uint32_t thread, uint32_t retirement, int64_t end_ns) {
+    const int64_t *recorded_ns = sim->dag->vertices.time_ns;
+    for (uint32_t v = retirement; v <= last_vertex(sim->dag, thread); v++) {
+        if (dag_starts_thread(sim->dag, v))
+            process_pass(sim, thread, v, end_ns + recorded_ns[v] - recorded_ns[retirement]);
+    }
+}
+
 // Who was to await the end of a worker that was not made in this run, awaits nothing.
-static void pass_unmade(struct simulation *sim, const struct pool_state *pool) {
+static void pass_unmade(struct simulation *sim, const struct pool_state *pool, int64_t end_ns) {
     for (uint32_t i = 0; i < pool->recorded_count; i++) {
         const uint32_t thread = pool->recorded[i], last = last_vertex(sim->dag, thread);
         if (sim->processes[thread].worker.pool) continue;
         const uint32_t left = find_retirement(sim->dag, thread);
+        if (left != DAG_NONE) pass_threads_started(sim, thread, left, end_ns);
         const uint32_t leaving = left == DAG_NONE ? DAG_NONE : dag_unseen_leaving(sim->dag, left);
         for (uint32_t v = leaving == DAG_NONE ? left : sim->dag->tasks[leaving].start; v < left; v++) {
             if (sim->dag->vertices.kind[v] == VERTEX_RESULT) process_pass(sim, thread, v, DAG_ABSENT);
@@ -231,7 +241,7 @@ void pool_end(struct simulation *sim, uint32_t index) {
     const struct pool_state *pool = &sim->pools[index];
     if (pool->to_begin > 0) return;
     int64_t end_ns = max_ns(pool->gone_ns, pool->shutdown_ns);
-    pass_unmade(sim, pool);
+    pass_unmade(sim, pool, end_ns);
     pass_last_results(sim, pool, end_ns);
     for (uint32_t i = pool->barriers; i != DAG_NONE; i = sim->recorded.next_barrier[i]) {
         uint32_t barrier = last_vertex(sim->dag, i);
