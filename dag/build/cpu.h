@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a thread computed, by the `cpu` operands of its events, for who reads a trace before its graph is built.
+// What a thread computed, by the `cpu` operands of its events, for readers of a trace before its graph is built.
 #ifndef REHYPE_DAG_CPU_H
 #define REHYPE_DAG_CPU_H
 

@@ -255,7 +255,7 @@ static bool tell_stream(struct telling *telling, uint32_t stream) {
     return telling->error->status == STATUS_OK;
 }
 
-// ---- Who asks ------------------------------------------------------------------------------------------------------
+// ---- Clients -------------------------------------------------------------------------------------------------------
 
 static int by_group_and_time(const void *a, const void *b) {
     const struct coming *x = a, *y = b;

@@ -171,7 +171,7 @@ static bool fills_task(const struct dag *dag, const struct dag_ask *ask) {
 }
 
 // What was waited for as recording began, by a task that was seen to do nothing more before its end: the wait ended
-// unseen, and nobody knows with what.
+// unseen, and with what is not known.
 static void forget_unseen_ends(struct dag *dag) {
     struct dag_vertices *vertices = &dag->vertices;
     for (uint32_t i = 0; i < dag->ask_count; i++) {

@@ -127,7 +127,7 @@ enum dispatch event_loops_offer(struct simulation *sim, uint32_t process, uint32
     return dispatch;
 }
 
-// What was there when recording began is whoever's.
+// What was there when recording began, any loop takes.
 uint32_t event_loops_take(struct simulation *sim, uint32_t worker) {
     const struct process *process = &sim->processes[worker];
     const struct pool_state *pool = &sim->pools[process->worker.pool];
