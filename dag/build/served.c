@@ -150,8 +150,8 @@ static bool begins_request(const struct telling *telling, const struct event *ev
            serving->requests[telling->next].id == event->operand[0];
 }
 
-// Acceptors take turns by a lock, which one of them has while it sleeps in accept, also when the recording ends: who of
-// them would have it in another run says nothing.
+// Acceptors take turns by a lock, which one of them has while it sleeps in accept, also when the recording ends: which
+// of them would have it in another run says nothing.
 static bool is_lock_of_acceptor(const struct telling *telling, const struct event *event) {
     if (!telling->holder || event->kind < EVENT_ACQUIRE_BEGIN || event->kind > EVENT_RELEASED) return false;
     const struct trace_resource *of = trace_resource(telling->serving->trace, event->operand[0]);

@@ -45,7 +45,7 @@ static uint64_t rising(uint32_t site, uint32_t task) {
 }
 
 // main hands `count` tasks of each site to a pool's worker, one after the other, and awaits each. What lies between
-// them takes 50 a task. Tasks compute for so much of their time, and sleep then; 0: nobody knows.
+// them takes 50 a task. Tasks compute for so much of their time, and sleep then; 0: that is not known.
 static void build_computing_chain(struct fixture *f, uint32_t sites, uint32_t count,
                                   uint64_t (*duration)(uint32_t site, uint32_t task), unsigned percent) {
     *f = (struct fixture){.tb = tb_new()};

@@ -979,7 +979,7 @@ static void test_what_was_cut_gives_back(void **state) {
 }
 
 // What a task waited for that was under way as recording began, and whose end went unseen, is no wait with a limit: it
-// takes nothing, and nobody has it.
+// takes nothing, and no thread has it.
 static void test_a_wait_that_ended_unseen(void **state) {
     (void)state;
     struct program_by_hand p = begin(2, RESOURCE_PERMITS, 1, 0);

@@ -241,7 +241,8 @@ static void who_looks_stands_in_for_another(void **state) {
     end(&f);
 }
 
-// Where threads are scarce, all requests have waited in their turns: who hands such a turn over goes on to serve.
+// Where threads are scarce, all requests have waited in their turns: a thread that hands such a turn over goes on to
+// serve.
 static void a_saturated_pool_serves_in_turns(void **state) {
     (void)state;
     struct fixture f = build((struct shape){.connections = 3, .saturated = true});
@@ -273,7 +274,7 @@ static void an_acceptor_that_was_there_before_holds_its_thread(void **state) {
     end(&f);
 }
 
-// It ends with the pool's last turn, and its lock is nobody's business.
+// It ends with the pool's last turn, and its lock is left out.
 static void an_acceptor_holds_its_thread_as_long_as_the_pool_serves(void **state) {
     (void)state;
     struct fixture f = build((struct shape){.connections = 3, .accepts = true});
