@@ -136,7 +136,7 @@ static int64_t moved_time(const struct rewrite *rewrite, int64_t recorded_ns) {
 // How long the source's thread waited for cores says nothing of another, nor what it executed. A task that is none any
 // more was not made. Of a unit its result tells where it ran.
 static bool is_kept(const struct rewrite *rewrite, const struct event *event) {
-    if (event->kind == EVENT_RUN_DELAY || event->kind == EVENT_READY)
+    if (event->kind == EVENT_RUN_DELAY || event->kind == EVENT_READY || event->kind == EVENT_TURNS)
         return !rewrite->run->redispatched && rewrite->source == rewrite->thread;
     if (event->kind == EVENT_BYTECODES) return !rewrite->run->redispatched && rewrite->folded.count == 0;
     if (event->kind == EVENT_TIMED_OUT) return !rewrite->tells_limits;

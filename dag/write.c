@@ -101,7 +101,7 @@ static uint64_t unused_id(const struct trace *trace, const struct stream_events 
                                event->kind == EVENT_COMPILING || event->kind == EVENT_RUN_DELAY ||
                                event->kind == EVENT_READY || event->kind == EVENT_LOST || event->kind == EVENT_MOUNT ||
                                event->kind == EVENT_UNMOUNT || event->kind == EVENT_BYTECODES ||
-                               event->kind == EVENT_LIMIT;
+                               event->kind == EVENT_LIMIT || event->kind == EVENT_TURNS;
             if (!names_other && event->operand[0] > most) most = event->operand[0];
         }
     }

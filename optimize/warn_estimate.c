@@ -189,9 +189,19 @@ static bool warn_of_cold(struct warnings *warnings, const struct dag *dag, struc
                         phrase_duration((double)cold_ns).text, phrase_duration((double)wall_ns).text);
 }
 
+// Where that is a good part of the run, and so may be of what changes.
+static bool warn_of_looks(struct warnings *warnings, const struct dag *dag, struct error *error) {
+    static const double least_share = 0.05;
+    if ((double)dag->looked_ns < least_share * (double)(dag->last_ns - dag->first_ns)) return true;
+    return warnings_say(warnings, error,
+                        "for %s threads slept until right after the last end of what they had handed over, and no "
+                        "event says why: they are taken to have waited for it",
+                        phrase_duration((double)dag->looked_ns).text);
+}
+
 bool warn_of_model(struct warnings *warnings, const struct dag *dag, const struct model *model, struct error *error) {
     const bool re_enacts = model->kind != MODEL_DAG;
-    return (!re_enacts || warn_of_unknown_rules(warnings, dag, error)) &&
+    return warn_of_looks(warnings, dag, error) && (!re_enacts || warn_of_unknown_rules(warnings, dag, error)) &&
            (!re_enacts || warn_of_unknown_holders(warnings, dag, error)) &&
            (!re_enacts || warn_of_signals(warnings, dag, error)) && warn_of_cores(warnings, dag, model->cores, error) &&
            warn_of_rate(warnings, dag, model, error) &&

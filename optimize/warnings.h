@@ -10,8 +10,9 @@
 //   of resources   (warn_resources.h) all of one held by threads that wait for more of it; waits whose time was up
 //   of an estimate (warn_resources.h) waits that came out otherwise than recorded; resources that starve in it
 //   of a model     (warn_estimate.h) its null-replay error; pools whose rules it does not know; waits for what
-//                  something unknown holds; waits that signals end; pool sizes and numbers of tasks that may follow the
-//                  cores, where those change; arrivals that wait for replies, where they are to come faster
+//                  something unknown holds; waits that signals end; sleeps that are taken for waits; pool sizes and
+//                  numbers of tasks that may follow the cores, where those change; arrivals that wait for replies,
+//                  where they are to come faster
 //   of a change    (warn_estimate.h) locks and timeouts among the tasks that it changes; state that is kept by thread;
 //                  work that may not divide; tasks that it leaves out (dag_left_out)
 #ifndef REHYPE_OPTIMIZE_WARNINGS_H

@@ -86,6 +86,9 @@ enum event_kind {
     // Since version 8, on thread 0 behind each sample of a JVM whose compilers are known:
     EVENT_COMPILING = 57, // a = CPU time of its compilers so far in ns, b = ns that they have waited for a core so
                           //     far, c = compiler threads that there are
+    // Since version 9, before a boundary:
+    EVENT_TURNS =
+        58, // a = times that this thread has come onto a core since its boundary before; told if they are many
     EVENT_KINDS
 };
 

@@ -90,7 +90,7 @@ static uint64_t take_number(const char **at) {
 }
 
 struct schedstat {
-    uint64_t computed_ns, waited_ns;
+    uint64_t computed_ns, waited_ns, times;
 };
 
 // "computed_ns waited_ns times_on_a_core". false when the kernel does not account for it: this thread is on a core.
@@ -102,7 +102,8 @@ static bool read_schedstat(int fd, struct schedstat *stat) {
     text[length] = '\0';
     stat->computed_ns = take_number(&at);
     stat->waited_ns = take_number(&at);
-    return take_number(&at) > 0;
+    stat->times = take_number(&at);
+    return stat->times > 0;
 }
 
 // Whether what the file says of computing is the thread's CPU time, as of when it came onto its core.
@@ -146,9 +147,14 @@ static bool read_delay(struct cpu_meter *meter, struct schedstat *stat) {
     if (!delays_accounted) return false;
     int fd = meter->delay_fd >= 0 ? meter->delay_fd : open_schedstat();
     struct schedstat own;
-    bool ok = fd >= 0 && read_schedstat(fd, stat ? stat : &own);
-    uint64_t waited_ns = ok ? (stat ? stat : &own)->waited_ns : 0;
-    if (ok && waited_ns - meter->delay_from_ns > meter->delay_ns) meter->delay_ns = waited_ns - meter->delay_from_ns;
+    if (!stat) stat = &own;
+    const bool ok = fd >= 0 && read_schedstat(fd, stat);
+    if (ok) {
+        const uint64_t waited_ns = stat->waited_ns - meter->delay_from_ns;
+        if (waited_ns > meter->delay_ns) meter->delay_ns = waited_ns;
+        meter->came += stat->times - meter->times;
+        meter->times = stat->times;
+    }
     if (fd >= 0 && meter->delay_fd < 0) close(fd);
     return ok;
 }
@@ -223,6 +229,7 @@ void cpu_meter_open(struct cpu_meter *meter) {
 void cpu_meter_delays_from_here(struct cpu_meter *meter) {
     meter->delay_from_ns += meter->delay_ns;
     meter->delay_ns = meter->told_delay_ns = 0;
+    meter->came = 0;
 }
 
 void cpu_meter_close(struct cpu_meter *meter) {

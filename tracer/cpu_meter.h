@@ -15,9 +15,10 @@
 //   clock            the system call, at most once in CPU_METER_LEAST_NS; in between the thread is taken to compute
 //
 // Where a read finds that the thread was away, it also asks the kernel how long the thread has stood in a run queue so
-// far (second number of /proc/thread-self/schedstat): 500 ns by a file kept open, 2,800 by one opened for it. That
-// file's first number is its CPU time as of when it came onto its core, which is now for who has just woken up: then
-// that is all that is asked. (A few us that it computed since count when it next wakes.)
+// far (second number of /proc/thread-self/schedstat) and how often it has come onto a core (the third): 500 ns by a
+// file kept open, 2,800 by one opened for it. That file's first number is its CPU time as of when it came onto its
+// core, which is now for who has just woken up: then that is all that is asked. (A few us that it computed since count
+// when it next wakes.)
 #ifndef REHYPE_TRACER_CPU_METER_H
 #define REHYPE_TRACER_CPU_METER_H
 
@@ -38,6 +39,7 @@ struct cpu_meter {
     uint64_t from_ns;                  // CPU time as the meter was opened, where the others count cycles from there
     uint64_t delay_ns, told_delay_ns;  // waited for a core so far; as the last cpu_meter_new_delay said
     uint64_t delay_from_ns;            // waited before delays were counted
+    uint64_t times, came;              // came onto a core so far, as last read; since the cpu_meter_came before
     int delay_fd;                      // -1: to be opened for each read
 };
 
@@ -73,6 +75,14 @@ uint32_t cpu_meter_turn(struct cpu_meter *meter);
 static inline uint64_t cpu_meter_new_delay(struct cpu_meter *meter) {
     if (__builtin_expect(meter->delay_ns == meter->told_delay_ns, 1)) return 0;
     return meter->told_delay_ns = meter->delay_ns;
+}
+
+// By the thread itself, after a read: how often it came onto a core since the call before, as far as reads have asked
+// the kernel.
+static inline uint64_t cpu_meter_came(struct cpu_meter *meter) {
+    const uint64_t came = meter->came;
+    if (__builtin_expect(came != 0, 0)) meter->came = 0;
+    return came;
 }
 
 #endif

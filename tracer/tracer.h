@@ -313,8 +313,11 @@ static inline bool is_waking(const struct thread_state *state, unsigned kind) {
     return kind == EVENT_WAIT_END || kind == EVENT_BLOCK_END || kind == EVENT_ACQUIRED || kind == EVENT_GIVEN_UP;
 }
 
+// So often a thread comes onto a core between two boundaries that it may have looked for something between sleeps.
+#define MANY_TURNS 8
+
 // Of a boundary: with the thread's computing so far as operand b, and before it, where that has grown, the time that
-// the thread has waited for a core.
+// the thread has waited for a core; and how often it came onto one, where that is often.
 // Returns that operand.
 static inline uint64_t record_boundary_at(struct thread_state *state, uint64_t ticks, unsigned kind, uint64_t a,
                                           uint64_t c) {
@@ -322,6 +325,8 @@ static inline uint64_t record_boundary_at(struct thread_state *state, uint64_t t
     uint64_t delay_ns = cpu_meter_new_delay(&state->native->meter);
     // The writer parts their times.
     if (delay_ns) ring_put1(&state->channel->ring, ticks, EVENT_RUN_DELAY, delay_ns + state->delay_offset);
+    const uint64_t came = cpu_meter_came(&state->native->meter);
+    if (came >= MANY_TURNS) ring_put1(&state->channel->ring, ticks, EVENT_TURNS, came);
     ring_put3(&state->channel->ring, ticks, kind, a, cpu, c);
     probe_timer_event(&state->native->timer, &state->channel->ring, ticks, kind);
     return cpu;

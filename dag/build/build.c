@@ -40,6 +40,8 @@ static void builder_destroy(struct builder *builder) {
     free(builder->upkeeps);
     free(builder->holds);
     free(builder->other_waits);
+    free(builder->looks);
+    free(builder->turned);
     free(builder->requests);
     free(builder->series_sites);
     free(builder->makings);
@@ -78,6 +80,7 @@ static bool finish(struct builder *builder) {
     find_standstill(builder->dag);
     hands_run(do_rest, &rest, 1 + builder->dag->thread_count, builder->hands);
     bound_assumed_computing(builder);
+    settle_looks(builder);
     return rest.pools_described && find_cut_tasks(builder) && find_batches(builder) && find_woken(builder) &&
            find_answers(builder) && add_carriers(builder);
 }
@@ -137,7 +140,7 @@ struct dag *dag_build_by(const struct trace *trace, uint32_t hands, struct error
     dag->trace = builder.trace = dag->told_anew ? dag->told_anew : trace;
     ok = ok && prepare(&builder) && scan_trace(&builder) && lay_vertices(&builder) && find_taken_awaits(&builder) &&
          find_causes(&builder) && find_requests(&builder) && repair_skew(&builder) && find_end_of_load(&builder) &&
-         find_shutdown(&builder) && find_grants(&builder) && finish(&builder);
+         find_completions(&builder) && find_shutdown(&builder) && find_grants(&builder) && finish(&builder);
     builder_destroy(&builder);
     if (ok) return dag;
     error_wrap(error, "cannot build the graph of %s", trace->path);

@@ -94,6 +94,7 @@ struct open_entry {
     uint32_t begin, site;   // of a wait with a limit: its WAIT_BEGIN, and the trace site of its place
     uint8_t kind;           // enum open_kind
     uint8_t wait_for;       // enum wait_for
+    uint32_t tries;         // of a wait: so often it gave up before, and began once more at once
 };
 
 struct open_stack {
@@ -127,6 +128,18 @@ struct other_wait {
 
 struct shutdown {
     uint32_t pool, vertex;
+};
+
+// Between two boundaries of a thread, the vertices of `to` and the one before it, it came onto a core so often: it did
+// not sleep all the time between.
+struct turned {
+    uint32_t from, to;
+    uint64_t turns;
+};
+
+struct look {        // a sleep in which the thread looked for the end of what it had handed over
+    uint32_t vertex; // where that ended
+    uint32_t awaited;
 };
 
 struct function_stack {
@@ -222,6 +235,10 @@ struct builder {
     uint32_t hold_count, hold_capacity;
     struct other_wait *other_waits;
     uint32_t other_wait_count, other_wait_capacity;
+    struct look *looks;
+    uint32_t look_count, look_capacity;
+    struct turned *turned; // by vertex; those with few turns left out
+    uint32_t turned_count, turned_capacity;
     struct request_sighting *requests;
     uint32_t request_count, request_capacity;
     uint32_t end_of_load;   // barrier behind the last answers, where something awaits that; else DAG_NONE
@@ -270,7 +287,13 @@ bool find_upkeeps(struct builder *builder); // once all vertices are laid, at th
 bool find_requests(struct builder *builder);    // once causes are known: their clients
 bool find_end_of_load(struct builder *builder); // once no effect precedes its cause: what stops the service awaits it
 
+bool find_completions(struct builder *builder); // likewise: waits for all that a body handed over (completion.c)
+void settle_looks(struct builder *builder);     // of these sleeps, once it is known what threads computed
+
 bool find_shutdown(struct builder *builder); // likewise: what the JVM starts as it ends awaits the program's end
+
+// Whether a vertex ends what no event tells of: no wait, no resource's, and of no known cause.
+bool is_of_nothing_known(const struct dag *dag, uint32_t vertex);
 
 // The vertex at which a thread's long sleep, for nothing that is known, ended right behind that time; DAG_NONE: there
 // is none. Before it is known what threads computed, all that lasts is taken for a sleep.

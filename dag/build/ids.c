@@ -28,6 +28,7 @@ uint64_t ids_highest(const struct event *event, uint64_t highest) {
     case EVENT_LIMIT:
     case EVENT_READY:
     case EVENT_COMPILING:
+    case EVENT_TURNS:
         return highest;
     default:
         return higher(highest, event->operand[0]);

@@ -19,6 +19,10 @@ struct lay {
     struct mounting mounting;  // of a virtual thread
     int64_t limit_ns;          // of the wait that begins next
     bool time_is_up;           // of the one that ends next
+    struct open_entry gave_up; // the one that ended last, and
+    uint32_t gave_up_at;       // its WAIT_END, if its time was up; else DAG_NONE
+    uint64_t turns;            // times on a core before the boundary that comes next, if they were many
+    uint32_t boundary;         // vertex of the last one, DAG_NONE: it has none
     struct open_upkeeps upkeeps;
     uint64_t tracer_ps;        // what the tracer took since the last vertex
     uint64_t bytecodes, given; // executed so far; as much of it as some body has got, or none was open
@@ -440,33 +444,77 @@ static int64_t take_limit(struct lay *lay) {
     return limit_ns;
 }
 
+static void take_back(struct lay *lay) { // the last vertex
+    struct builder *builder = lay->builder;
+    const uint32_t v = --builder->dag->vertex_count;
+    current_thread(lay)->count--;
+    if (builder->has_costs) lay->tracer_ps += (uint64_t)builder->dag->tracer.edge_ns[v] * 1000;
+}
+
+// Whether the wait before gave up, and the thread waits for the same once more before it does anything else: it has
+// waited on, and looked up now and then. Of a signal each try has a number of its own.
+static bool tries_again(const struct lay *lay, const struct open_entry *wait) {
+    const struct open_entry *before = &lay->gave_up;
+    if (lay->gave_up_at == DAG_NONE || lay->gave_up_at != last_vertex(lay)) return false;
+    if (current_thread(lay)->is_virtual) return false; // its vertices stand in more places (carriers.c)
+    const bool same = before->id == wait->id || wait->wait_for == WAIT_FOR_RELEASE;
+    return same && before->site == wait->site && before->wait_for == wait->wait_for;
+}
+
+// The two are one wait. Its limit is that of all its tries, if it gives up at last; else it has none.
+static void go_on_waiting(struct lay *lay, struct open_entry *wait) {
+    struct builder *builder = lay->builder;
+    struct dag *dag = builder->dag;
+    const uint32_t end = lay->gave_up_at;
+    if (dag->await_count && dag->awaits[dag->await_count - 1].end == end) dag->await_count--;
+    if (builder->other_wait_count && builder->other_waits[builder->other_wait_count - 1].vertex == end)
+        builder->other_wait_count--;
+    if (lay->gave_up.tries) builder->turned_count--;
+    take_back(lay);
+    wait->begin = lay->gave_up.begin;
+    wait->limit_ns = min_ns(wait->limit_ns, INT64_MAX - lay->gave_up.limit_ns) + lay->gave_up.limit_ns;
+    wait->tries = lay->gave_up.tries + 1;
+    lay->boundary = wait->begin;
+    dag->vertices.task[wait->begin] = wait->task;
+}
+
 static bool lay_wait_begin(struct lay *lay, const struct event *event) {
     enum wait_for wait_for = wait_for_of(event->operand[2]);
     int64_t limit_ns = take_limit(lay);
     bool by_id = wait_for == WAIT_FOR_TASK || wait_for == WAIT_FOR_RELEASE;
     const struct sighting *target = by_id ? named(lay) : NULL;
-    uint32_t task = target ? target->task : DAG_NONE;
-    if (task != DAG_NONE && wait_for == WAIT_FOR_RELEASE)
-        lay->builder->dag->tasks[task].flags |= TASK_SIGNAL | (target->seen & SEEN_LATCH ? 0 : TASK_OTHERS);
-    if (!put(lay, VERTEX_WAIT_BEGIN, task)) return false;
-    return push(lay, (struct open_entry){.kind = OPEN_WAIT,
-                                         .id = event->operand[0],
-                                         .task = task,
-                                         .limit_ns = wait_for == WAIT_FOR_TASK ? limit_ns : INT64_MAX,
-                                         .begin = last_vertex(lay),
-                                         .site = (uint32_t)event->operand[2],
-                                         .wait_for = (uint8_t)wait_for});
+    struct open_entry wait = {.kind = OPEN_WAIT,
+                              .id = event->operand[0],
+                              .task = target ? target->task : DAG_NONE,
+                              .limit_ns = wait_for == WAIT_FOR_TASK ? limit_ns : INT64_MAX,
+                              .site = (uint32_t)event->operand[2],
+                              .wait_for = (uint8_t)wait_for};
+    if (wait.task != DAG_NONE && wait_for == WAIT_FOR_RELEASE)
+        lay->builder->dag->tasks[wait.task].flags |= TASK_SIGNAL | (target->seen & SEEN_LATCH ? 0 : TASK_OTHERS);
+    if (tries_again(lay, &wait)) {
+        go_on_waiting(lay, &wait);
+        return push(lay, wait);
+    }
+    if (!put(lay, VERTEX_WAIT_BEGIN, wait.task)) return false;
+    wait.begin = last_vertex(lay);
+    return push(lay, wait);
 }
 
 // A wait for a task that has ended, if it had a limit.
 static bool note_await(struct lay *lay, const struct open_entry *wait, bool given_up) {
     struct builder *builder = lay->builder;
     struct dag *dag = builder->dag;
-    if (wait->task == DAG_NONE || wait->limit_ns == INT64_MAX) return true;
+    if (wait->task == DAG_NONE || wait->limit_ns == INT64_MAX || (wait->tries && !given_up)) return true;
     if (!GROW(dag->awaits, dag->await_count, builder->await_capacity)) return no_memory(builder);
     struct dag_await await = {wait->begin, last_vertex(lay), wait->site, given_up, wait->limit_ns};
     if (given_up) await.limit_ns = min_ns(await.limit_ns, lay->time_ns - dag->vertices.time_ns[await.begin]);
     dag->awaits[dag->await_count++] = await;
+    return true;
+}
+
+static bool add_turned(struct builder *builder, struct turned stretch) {
+    if (!GROW(builder->turned, builder->turned_count, builder->turned_capacity)) return no_memory(builder);
+    builder->turned[builder->turned_count++] = stretch;
     return true;
 }
 
@@ -483,6 +531,10 @@ static bool lay_wait_end(struct lay *lay, const struct event *event) {
     if (!pop(lay, OPEN_WAIT, event->operand[0], &wait)) return false;
     if (!open) return true;
     if (!put(lay, VERTEX_WAIT_END, wait.task) || !note_await(lay, &wait, given_up)) return false;
+    const struct turned tries = {wait.begin, last_vertex(lay), wait.tries};
+    if (wait.tries && !add_turned(builder, tries)) return false;
+    lay->gave_up = wait;
+    lay->gave_up_at = given_up ? last_vertex(lay) : DAG_NONE;
     if (wait.wait_for == WAIT_FOR_POOL) {
         if (wait.id == 0) return true;
         return note_other_wait(builder, (struct other_wait){.vertex = last_vertex(lay), .pool = (uint32_t)wait.id});
@@ -708,19 +760,29 @@ static void note_ready(struct lay *lay, int64_t ready_ns) {
     lay->ready_ns += ready_ns;
 }
 
+static bool note_turned(struct lay *lay, uint32_t boundary) {
+    const struct turned stretch = {lay->boundary, boundary, lay->turns};
+    lay->boundary = boundary;
+    lay->turns = 0;
+    return stretch.turns == 0 || stretch.from == DAG_NONE || add_turned(lay->builder, stretch);
+}
+
 // At a boundary the last vertex of the event takes what the thread has computed and waited for cores so far
 // (compute.c).
-static void note_boundary(struct lay *lay, const struct event *event) {
+static bool note_boundary(struct lay *lay, const struct event *event) {
     struct builder *builder = lay->builder;
     struct dag *dag = builder->dag;
+    if (event->kind == EVENT_TURNS) lay->turns = event->operand[0];
     if (event->kind == EVENT_RUN_DELAY) lay->delay_ns = (int64_t)(event->operand[0] & INT64_MAX);
     if (event->kind == EVENT_READY) note_ready(lay, (int64_t)(event->operand[0] & READY_MOST_NS));
-    if (!builder->has_cpu || !event_has_cpu(event->kind) || builder->thread_of_stream[lay->stream] == DAG_NONE) return;
+    if (!builder->has_cpu || !event_has_cpu(event->kind)) return true;
+    if (builder->thread_of_stream[lay->stream] == DAG_NONE) return true;
     uint32_t v = last_vertex(lay);
-    if (dag->vertices.event[v] != lay->ordinal) return; // of a nested task, which has no vertices
+    if (dag->vertices.event[v] != lay->ordinal) return true; // of a nested task, which has no vertices
     dag->vertices.compute_ns[v] = (int64_t)event->operand[1];
     builder->measured |= event->operand[1] != 0;
     if (builder->has_delay) dag->vertices.queued_ns[v] = lay->delay_ns + lay->ready_ns;
+    return note_turned(lay, v);
 }
 
 // What an event cost before its time is part of the edge to its first vertex, what it cost behind, of the next one.
@@ -743,7 +805,8 @@ static void extend_window(struct dag *dag, const struct event_batch *batch) {
 }
 
 static bool lay_stream(struct builder *builder, uint32_t stream) {
-    struct lay lay = {.builder = builder, .stream = stream, .limit_ns = INT64_MAX};
+    struct lay lay = {
+        .builder = builder, .stream = stream, .limit_ns = INT64_MAX, .gave_up_at = DAG_NONE, .boundary = DAG_NONE};
     bool counted = !(builder->trace->streams[stream].thread.flags & THREAD_SYSTEM);
     bool mounts = builder->trace->streams[stream].thread.flags & THREAD_VIRTUAL;
     struct event_reader reader;
@@ -757,7 +820,7 @@ static bool lay_stream(struct builder *builder, uint32_t stream) {
             lay.time_ns = (int64_t)batch->events[i].time;
             uint32_t vertex = builder->dag->vertex_count;
             if (!lay_event(&lay, &batch->events[i])) return false;
-            note_boundary(&lay, &batch->events[i]);
+            if (!note_boundary(&lay, &batch->events[i])) return false;
             if (mounts && !note_mounting(builder, &lay.mounting, &batch->events[i], vertex, lay.delay_ns)) return false;
             if (builder->has_costs) note_tracer(&lay, &batch->events[i], vertex);
         }

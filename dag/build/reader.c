@@ -15,7 +15,7 @@ FETCHES_AHEAD prefetch_tasks(const struct builder *builder, const struct event_b
 static inline bool may_name_task(unsigned kind) {
     const uint64_t others = UINT64_C(1) << EVENT_ENTER | UINT64_C(1) << EVENT_EXIT | UINT64_C(1) << EVENT_EXIT_THROW |
                             UINT64_C(1) << EVENT_WORKER_BEGIN | UINT64_C(1) << EVENT_IDLE | UINT64_C(1) << EVENT_BUSY |
-                            UINT64_C(1) << EVENT_RETIRE | UINT64_C(1) << EVENT_RUN_DELAY;
+                            UINT64_C(1) << EVENT_RETIRE | UINT64_C(1) << EVENT_RUN_DELAY | UINT64_C(1) << EVENT_TURNS;
     return !(others >> kind & 1);
 }
 

@@ -30,8 +30,7 @@ static int64_t slept_before_ns(const struct dag *dag, uint32_t v) {
     return edge_asleep_ns(dag, v, dag->vertices.time_ns[v - 1]);
 }
 
-// Of what events tell of the thread waited for something else.
-static bool is_of_nothing_known(const struct dag *dag, uint32_t v) {
+bool is_of_nothing_known(const struct dag *dag, uint32_t v) {
     const unsigned kind = dag->vertices.kind[v];
     if (dag->vertices.cause[v] != DAG_NONE || dag->vertices.rule[v] != RULE_RUN) return false;
     return !vertex_is_of_resource(kind) && !edge_sleeps(dag, v);

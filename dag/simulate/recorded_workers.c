@@ -149,14 +149,21 @@ static bool find_stages(struct simulation *sim) {
     return true;
 }
 
-// A barrier awaits workers of one pool, and its shutdown; or, of no pool, the end of the load, or of all tasks.
+// Of a signal the vertex is where it was given.
+static bool ends_work(const struct dag *dag, uint32_t vertex) {
+    const uint32_t kind = dag->vertices.kind[vertex], task = dag->vertices.task[vertex];
+    if (kind == VERTEX_REQUEST || kind == VERTEX_END) return true;
+    return kind == VERTEX_RESULT && task != DAG_NONE && dag->tasks[task].flags & TASK_SIGNAL;
+}
+
+// A barrier awaits workers of one pool, and its shutdown; or, of no pool, the end of the load, or of tasks.
 static void find_barrier(struct simulation *sim, uint32_t thread) {
     const struct dag *dag = sim->dag;
     uint32_t shutdown = DAG_NONE;
     for (uint32_t v = dag->threads[thread].first; v <= last_vertex(dag, thread); v++) {
         uint32_t cause = dag->vertices.cause[v];
         if (dag->vertices.kind[v] != VERTEX_BARRIER || cause == DAG_NONE) continue;
-        if (dag->vertices.kind[cause] == VERTEX_REQUEST || dag->vertices.kind[cause] == VERTEX_END) continue;
+        if (ends_work(dag, cause)) continue;
         if (dag->vertices.kind[cause] == VERTEX_SHUTDOWN)
             shutdown = cause;
         else if (dag->threads[dag_thread_of(dag, cause)].worker)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Made the files of fixtures/traces/, once: `trace_make FOLDER` writes good-v8.msgpack, calling-contexts.msgpack, and
+// Made the files of fixtures/traces/, once: `trace_make FOLDER` writes good-v9.msgpack, calling-contexts.msgpack, and
 // out of the good-v1.msgpack that it finds there bad/DEFECT.msgpack. The kept files stay as they are, since old
 // versions must keep opening; this is for adding a defect and for the next version.
 #include "tracefile/format.h"
@@ -251,6 +251,7 @@ static void write_good(const char *name) {
     static const struct event late_worker_events[] = {
         {.time = 1009000, .kind = EVENT_RUN_DELAY, .operand = {40000}},
         {.time = 1009001, .kind = EVENT_BLOCK_BEGIN, .operand = {3, 7100, 2}},
+        {.time = 1009499, .kind = EVENT_TURNS, .operand = {12}},
         {.time = 1009500, .kind = EVENT_RUN_DELAY, .operand = {65000}},
         {.time = 1009501, .kind = EVENT_BLOCK_END, .operand = {3, 7200}}};
     static const struct event virtual_events[] = {{.time = 1002000, .kind = EVENT_THREAD_START, .operand = {4, 0}},
@@ -460,7 +461,7 @@ int main(int argc, char **argv) {
     snprintf(bad, sizeof bad, "%s/bad", folder);
     mkdir(folder, 0777);
     mkdir(bad, 0777);
-    write_good("good-v8");
+    write_good("good-v9");
     write_calling_contexts("calling-contexts");
     struct bytes good = load("good-v1");
     make_bad(&good);

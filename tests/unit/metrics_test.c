@@ -381,6 +381,8 @@ static void test_waits_whose_time_was_up(void **state) {
     tb_event(f.tb, 1, 100, EVENT_WAIT_BEGIN, TASK, 100, tb_wait(WAIT_FOR_TASK, at));
     tb_event(f.tb, 1, 199, EVENT_TIMED_OUT, TASK);
     tb_event(f.tb, 1, 200, EVENT_WAIT_END, TASK, 110);
+    tb_event(f.tb, 1, 210, EVENT_SPAWN_BEGIN, TASK + 1, site, pool); // what it tries again at once is one wait
+    tb_event(f.tb, 1, 220, EVENT_SPAWN_END, TASK + 1);
     tb_event(f.tb, 1, 300, EVENT_WAIT_BEGIN, TASK, 200, tb_wait(WAIT_FOR_TASK, at));
     tb_event(f.tb, 1, 410, EVENT_WAIT_END, TASK, 210);
     tb_event(f.tb, 1, 500, EVENT_THREAD_END, MAIN, 300);

@@ -158,7 +158,7 @@ static struct fixture build(struct shape shape) {
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, MAIN_RUN, 1);
     play(&f);
     const uint64_t answered_us = found_us(REQUESTS - 1) + READS_US + SERVES_US;
-    tb_event(f.tb, MAIN, (shape.stops ? answered_us + 500 : found_us(REQUESTS + 1)) * US, EVENT_THREAD_END, MAIN_RUN,
+    tb_event(f.tb, MAIN, (shape.stops ? answered_us + 500 : found_us(2 * REQUESTS)) * US, EVENT_THREAD_END, MAIN_RUN,
              100);
     f.trace = tb_open(f.tb);
     f.dag = dag_build(f.trace, &error);
