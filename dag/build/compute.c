@@ -157,12 +157,19 @@ static void assume(struct dag *dag, const struct stretch *stretch) {
     divide(dag, stretch, stretch->rooms[false].length_ns, 0);
 }
 
+// A thread that is kept from its core while the tracer asks the kernel at a boundary has the boundary's time from
+// before, and its waiting from behind: what a stretch has no room for was waited right after it.
+static int64_t beyond(const struct stretch *stretch, int64_t compute_ns, int64_t queued_ns) {
+    const int64_t length_ns = stretch->rooms[false].length_ns + stretch->rooms[true].length_ns;
+    return max_ns(queued_ns - max_ns(length_ns - compute_ns, 0), 0);
+}
+
 static void divide_thread(struct dag *dag, const struct dag_thread *thread, double per_ns,
                           struct unmeasured *unmeasured) {
     struct dag_vertices *vertices = &dag->vertices;
     uint32_t last = thread->first + thread->count - 1, from = thread->first;
     uint64_t cpu = (uint64_t)vertices->compute_ns[from];
-    int64_t queued_ns = vertices->queued_ns ? vertices->queued_ns[from] : 0;
+    int64_t queued_ns = vertices->queued_ns ? vertices->queued_ns[from] : 0, left_ns = 0;
     vertices->compute_ns[from] = 0;
     if (vertices->queued_ns) vertices->queued_ns[from] = 0;
     for (uint32_t v = thread->first + 1; v <= last; v++) {
@@ -172,10 +179,14 @@ static void divide_thread(struct dag *dag, const struct dag_thread *thread, doub
         vertices->compute_ns[v] = 0;
         if (vertices->queued_ns) vertices->queued_ns[v] = 0;
         struct stretch stretch = stretch_between(dag, from, v);
-        if (cpu && now_cpu >= cpu)
-            divide(dag, &stretch, in_ns(now_cpu - cpu, per_ns), growth(queued_ns, now_queued_ns));
+        const bool measured = cpu && now_cpu >= cpu;
+        const int64_t compute_ns = measured ? in_ns(now_cpu - cpu, per_ns) : 0;
+        const int64_t waited_ns = measured ? growth(queued_ns, now_queued_ns) : 0;
+        if (measured)
+            divide(dag, &stretch, compute_ns, waited_ns > INT64_MAX - left_ns ? INT64_MAX : waited_ns + left_ns);
         else
             assume(dag, &stretch);
+        left_ns = beyond(&stretch, compute_ns, waited_ns);
         if (!cpu && from == thread->first) unmeasured->until = v;
         if (!now_cpu && unmeasured->until != v) unmeasured->from = from;
         from = v;

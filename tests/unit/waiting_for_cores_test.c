@@ -165,10 +165,39 @@ static void test_a_hand_over_costs_what_it_does_with_a_core(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
+// The tracer asks the kernel as a task ends, and the thread is kept from its core meanwhile: what it waited so far is
+// then more than the task had room for, and was waited before the next one began. Once more than that it is not passed
+// on.
+static void test_what_was_waited_behind_a_boundary_is_told_before_it(void **state) {
+    (void)state;
+    struct by_hand p = by_hand_begin(NULL, 1);
+    tb_cores(p.tb, 1);
+    by_hand_spawn(&p, HAND_MAIN, 100, 110, 1);
+    by_hand_spawn(&p, HAND_MAIN, 150, 160, 2);
+    tb_event(p.tb, HAND_FIRST, 990, EVENT_WORKER_BEGIN, p.pool);
+    tb_event(p.tb, HAND_FIRST, 1000, EVENT_TASK_START, 1, 10);
+    tb_event(p.tb, HAND_FIRST, 1499, EVENT_RUN_DELAY, 600);
+    tb_event(p.tb, HAND_FIRST, 1500, EVENT_TASK_END, 1, 310, TASK_RETURNED);
+    tb_event(p.tb, HAND_FIRST, 1510, EVENT_IDLE, p.pool);
+    tb_event(p.tb, HAND_FIRST, 1815, EVENT_BUSY, p.pool);
+    tb_event(p.tb, HAND_FIRST, 1820, EVENT_TASK_START, 2, 320);
+    tb_event(p.tb, HAND_FIRST, 2500, EVENT_TASK_END, 2, 400, TASK_RETURNED);
+    by_hand_open(&p, 3000);
+    const struct dag *dag = p.fixture.dag;
+    const struct dag_task *first = &dag->tasks[by_hand_index(dag, 1)], *second = &dag->tasks[by_hand_index(dag, 2)];
+    int64_t between_ns = 0;
+    for (uint32_t v = first->end + 1; v <= second->start; v++) between_ns += dag->vertices.queued_ns[v];
+    assert_int_equal(dag->vertices.queued_ns[first->end], 200);
+    assert_int_equal(between_ns, 310); // of 320, of which it computed 10
+    assert_int_equal(dag->vertices.queued_ns[second->end], 0);
+    simulate_fixture_close(&p.fixture);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_wait_for_what_is_not_known_computes_in_the_end),
         cmocka_unit_test(test_a_hand_over_costs_what_it_does_with_a_core),
+        cmocka_unit_test(test_what_was_waited_behind_a_boundary_is_told_before_it),
         cmocka_unit_test(test_a_worker_without_a_core_has_come),
         cmocka_unit_test(test_a_waiter_was_kept_from_its_result_for_no_longer_than_that_was_there),
         cmocka_unit_test(test_a_result_that_is_there_before_it_is_asked_for_costs_no_core),
