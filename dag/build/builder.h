@@ -292,12 +292,14 @@ void settle_looks(struct builder *builder);     // of these sleeps, once it is k
 
 bool find_shutdown(struct builder *builder); // likewise: what the JVM starts as it ends awaits the program's end
 
-// Whether a vertex ends what no event tells of: no wait, no resource's, and of no known cause.
-bool is_of_nothing_known(const struct dag *dag, uint32_t vertex);
+// Whether a vertex ends what no event tells of, or a wait that nothing known ended, as one whose time was up; and of
+// such a vertex, what did end it.
+bool ends_for_nothing_known(const struct dag *dag, uint32_t vertex);
+void set_waker(struct dag *dag, uint32_t vertex, uint32_t waker);
 
-// The vertex at which a thread's long sleep, for nothing that is known, ended right behind that time; DAG_NONE: there
+// The vertex at which a thread's long sleep, for nothing that is known, ended at about that time; DAG_NONE: there
 // is none. Before it is known what threads computed, all that lasts is taken for a sleep.
-uint32_t woken_behind(const struct dag *dag, const struct dag_thread *thread, int64_t time_ns);
+uint32_t woken_at(const struct dag *dag, const struct dag_thread *thread, int64_t time_ns);
 bool find_woken(struct builder *builder); // once it is known what threads computed: which thread wakes which to stop it
 bool find_answers(struct builder *builder); // likewise
 

@@ -85,12 +85,6 @@ static bool is_signal(const struct dag *dag, uint32_t v) {
     return dag->tasks[task].flags & TASK_SIGNAL && dag->vertices.time_ns[cause] <= dag->vertices.time_ns[v];
 }
 
-// A wait that nothing known ended, as one whose time was up, looks as a sleep does.
-static bool ends_for_nothing_known(const struct dag *dag, uint32_t v) {
-    const bool wait = dag->vertices.kind[v] == VERTEX_WAIT_END && dag->vertices.cause[v] == DAG_NONE;
-    return wait || is_of_nothing_known(dag, v);
-}
-
 static bool may_look(const struct builder *builder, uint32_t v) {
     const struct dag *dag = builder->dag;
     if (builder->turned_count == 0) return false;
@@ -299,8 +293,7 @@ void settle_looks(struct builder *builder) {
         const int64_t asleep_ns = edge_asleep_ns(dag, look->vertex, dag->vertices.time_ns[look->vertex - 1]);
         const int64_t edge_ns = dag->vertices.time_ns[look->vertex] - dag->vertices.time_ns[look->vertex - 1];
         if (asleep_ns < edge_ns / 2 || !ends_for_nothing_known(dag, look->vertex)) continue;
-        dag->vertices.cause[look->vertex] = look->awaited;
-        dag->vertices.rule[look->vertex] = dag->vertices.kind[look->vertex] == VERTEX_WAIT_END ? RULE_WAIT : RULE_WOKEN;
+        set_waker(dag, look->vertex, look->awaited);
         dag->looked_ns += asleep_ns;
     }
 }

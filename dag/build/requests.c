@@ -265,7 +265,7 @@ static bool hold_up_the_end(struct builder *builder, struct by_time *keys) {
     const uint32_t recorded_threads = dag->thread_count;
     for (uint32_t t = 0; t < recorded_threads; t++) {
         const bool acts = acts_by_itself(dag, &dag->threads[t], end_ns);
-        if (!acts && woken_behind(dag, &dag->threads[t], end_ns) == DAG_NONE) continue;
+        if (!acts && woken_at(dag, &dag->threads[t], end_ns) == DAG_NONE) continue;
         if (builder->end_of_load == DAG_NONE) builder->end_of_load = await_answers(builder, keys);
         if (builder->end_of_load == DAG_NONE) return false;
         if (!acts) continue;

@@ -30,7 +30,8 @@ static int64_t slept_before_ns(const struct dag *dag, uint32_t v) {
     return edge_asleep_ns(dag, v, dag->vertices.time_ns[v - 1]);
 }
 
-bool is_of_nothing_known(const struct dag *dag, uint32_t v) {
+// Whether a vertex ends what no event tells of: no wait, no resource's, and of no known cause.
+static bool is_of_nothing_known(const struct dag *dag, uint32_t v) {
     const unsigned kind = dag->vertices.kind[v];
     if (dag->vertices.cause[v] != DAG_NONE || dag->vertices.rule[v] != RULE_RUN) return false;
     return !vertex_is_of_resource(kind) && !edge_sleeps(dag, v);
@@ -54,6 +55,16 @@ static bool find_last_part(const struct dag *dag, const struct dag_thread *threa
         if (part->slept_ns >= SHORT_SLEEP_NS) break;
     }
     return part->slept_ns >= LONG_SLEEP_NS && is_of_nothing_known(dag, part->woken) && find_site(dag, thread, part);
+}
+
+bool ends_for_nothing_known(const struct dag *dag, uint32_t v) {
+    const bool wait = dag->vertices.kind[v] == VERTEX_WAIT_END && dag->vertices.cause[v] == DAG_NONE;
+    return wait || is_of_nothing_known(dag, v);
+}
+
+void set_waker(struct dag *dag, uint32_t v, uint32_t waker) {
+    dag->vertices.cause[v] = waker;
+    dag->vertices.rule[v] = dag->vertices.kind[v] == VERTEX_WAIT_END ? RULE_WAIT : RULE_WOKEN;
 }
 
 static struct last_part *part_with(struct last_part *parts, uint32_t count, uint32_t vertex) {
@@ -128,10 +139,9 @@ static void wake_pollers(struct dag *dag) {
     }
 }
 
-// The load's end is later than any request's, so that at most one sleep of a thread's spans it.
-uint32_t woken_behind(const struct dag *dag, const struct dag_thread *thread, int64_t time_ns) {
+// A thread's first vertex after that time, but not its very first; DAG_NONE: it has none.
+static uint32_t first_after(const struct dag *dag, const struct dag_thread *thread, int64_t time_ns) {
     const int64_t *at_ns = dag->vertices.time_ns;
-    if (thread->system || thread->request || thread->stream == DAG_NONE || thread->count < 2) return DAG_NONE;
     uint32_t low = thread->first, high = thread->first + thread->count - 1;
     if (at_ns[low] > time_ns || at_ns[high] <= time_ns) return DAG_NONE;
     while (high - low > 1) {
@@ -141,18 +151,43 @@ uint32_t woken_behind(const struct dag *dag, const struct dag_thread *thread, in
         else
             high = middle;
     }
-    const int64_t slept_ns = dag->vertices.compute_ns ? slept_before_ns(dag, high) : at_ns[high] - at_ns[low];
-    const bool near = slept_ns >= LONG_SLEEP_NS && at_ns[high] - time_ns <= slept_ns / TIMES_LONGER;
-    return near && is_of_nothing_known(dag, high) ? high : DAG_NONE;
+    return high;
 }
 
-static void wake_behind_load(struct builder *builder) {
+static bool ends_long_sleep_near(const struct dag *dag, uint32_t v, int64_t time_ns) {
+    if (v == DAG_NONE) return false;
+    const int64_t *at_ns = dag->vertices.time_ns;
+    const int64_t slept_ns = dag->vertices.compute_ns ? slept_before_ns(dag, v) : at_ns[v] - at_ns[v - 1];
+    const int64_t off_ns = max_ns(at_ns[v] - time_ns, time_ns - at_ns[v]);
+    return slept_ns >= LONG_SLEEP_NS && off_ns <= slept_ns / TIMES_LONGER && ends_for_nothing_known(dag, v);
+}
+
+// The load's end is later than any request's, so that at most one sleep of a thread's spans it. Whom a request wakes
+// before its answer is written (it is counted) wakes a little before; one that answers ends its own sleeps.
+uint32_t woken_at(const struct dag *dag, const struct dag_thread *thread, int64_t time_ns) {
+    if (thread->system || thread->request || thread->stream == DAG_NONE || thread->count < 2) return DAG_NONE;
+    const uint32_t behind = first_after(dag, thread, time_ns),
+                   before = first_after(dag, thread, time_ns - SHORT_SLEEP_NS);
+    if (ends_long_sleep_near(dag, behind, time_ns)) return behind;
+    const bool answers = thread->worker || before == DAG_NONE || dag->vertices.kind[before] == VERTEX_REQUEST;
+    return !answers && ends_long_sleep_near(dag, before, time_ns) ? before : DAG_NONE;
+}
+
+// The last of the barriers behind the answers, up to the load's end, that is before a vertex; DAG_NONE: none is.
+static uint32_t barrier_before(const struct builder *builder, uint32_t v) {
+    const struct dag *dag = builder->dag;
+    const uint32_t first = dag->threads[dag_thread_of(dag, builder->end_of_load)].first;
+    uint32_t barrier = builder->end_of_load;
+    while (barrier > first && dag->vertices.time_ns[barrier] >= dag->vertices.time_ns[v]) barrier--;
+    return dag->vertices.time_ns[barrier] < dag->vertices.time_ns[v] ? barrier : DAG_NONE;
+}
+
+static void wake_at_load_end(struct builder *builder) {
     struct dag *dag = builder->dag;
     for (uint32_t t = 0; t < dag->thread_count && builder->end_of_load != DAG_NONE; t++) {
-        const uint32_t v = woken_behind(dag, &dag->threads[t], dag->vertices.time_ns[builder->end_of_load]);
-        if (v == DAG_NONE) continue;
-        dag->vertices.cause[v] = builder->end_of_load;
-        dag->vertices.rule[v] = RULE_WOKEN;
+        const uint32_t v = woken_at(dag, &dag->threads[t], dag->vertices.time_ns[builder->end_of_load]);
+        const uint32_t barrier = v == DAG_NONE ? DAG_NONE : barrier_before(builder, v);
+        if (barrier != DAG_NONE) set_waker(dag, v, barrier);
     }
 }
 
@@ -171,6 +206,6 @@ bool find_woken(struct builder *builder) {
         dag->vertices.rule[parts[i].woken] = RULE_WOKEN;
     }
     free(parts);
-    wake_behind_load(builder);
+    wake_at_load_end(builder);
     return true;
 }

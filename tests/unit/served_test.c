@@ -38,6 +38,7 @@ struct shape {
     bool accepts;         // an acceptor begins first, and holds a lock as the recording ends
     bool attached;        // recording began when the first turn and an acceptor were under way
     bool stops;           // main sleeps until the last answer is there
+    bool counts;          // ... until all requests are counted, each right before its answer
 };
 
 struct fixture {
@@ -158,8 +159,8 @@ static struct fixture build(struct shape shape) {
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, MAIN_RUN, 1);
     play(&f);
     const uint64_t answered_us = found_us(REQUESTS - 1) + READS_US + SERVES_US;
-    tb_event(f.tb, MAIN, (shape.stops ? answered_us + 500 : found_us(2 * REQUESTS)) * US, EVENT_THREAD_END, MAIN_RUN,
-             100);
+    const uint64_t end_us = shape.stops ? answered_us + 500 : shape.counts ? answered_us - 30 : found_us(2 * REQUESTS);
+    tb_event(f.tb, MAIN, end_us * US, EVENT_THREAD_END, MAIN_RUN, 100);
     f.trace = tb_open(f.tb);
     f.dag = dag_build(f.trace, &error);
     if (!f.dag) fail_msg("%s", error.cause[0]);
@@ -326,6 +327,18 @@ static void what_wakes_behind_the_last_answer_awaited_it(void **state) {
     end(&f);
 }
 
+// It awaits the other connections' answers, since that one is not there yet.
+static void what_wakes_as_the_last_request_is_counted_awaited_the_others(void **state) {
+    (void)state;
+    struct fixture f = build((struct shape){.connections = 3, .counts = true});
+    const struct dag_thread *thread = &f.dag->threads[0];
+    const uint32_t last = thread->first + thread->count - 1;
+    assert_int_equal(f.dag->vertices.rule[last], RULE_WOKEN);
+    assert_int_equal(f.dag->vertices.time_ns[f.dag->vertices.cause[last]],
+                     f.dag->vertices.time_ns[request_of(&f, REQUESTS - 2)->end]);
+    end(&f);
+}
+
 // What hands requests over sleeps until the next comes, whenever that is.
 static void who_looks_for_requests_sleeps_until_one_comes(void **state) {
     (void)state;
@@ -375,6 +388,7 @@ int main(void) {
         cmocka_unit_test(who_asks_is_told_by_connection),
         cmocka_unit_test(a_thread_goes_on_with_a_connection),
         cmocka_unit_test(what_wakes_behind_the_last_answer_awaited_it),
+        cmocka_unit_test(what_wakes_as_the_last_request_is_counted_awaited_the_others),
         cmocka_unit_test(who_looks_for_requests_sleeps_until_one_comes),
         cmocka_unit_test(a_poller_s_pool_is_left_as_it_is),
         cmocka_unit_test(an_event_loop_is_left_as_it_is),
