@@ -19,10 +19,11 @@ struct lay {
     struct mounting mounting;  // of a virtual thread
     int64_t limit_ns;          // of the wait that begins next
     bool time_is_up;           // of the one that ends next
-    struct open_entry gave_up; // the one that ended last, and
-    uint32_t gave_up_at;       // its WAIT_END, if its time was up; else DAG_NONE
-    uint64_t turns;            // times on a core before the boundary that comes next, if they were many
-    uint32_t boundary;         // vertex of the last one, DAG_NONE: it has none
+    struct open_entry gave_up; // the one that ended last
+    uint32_t gave_up_at;   // WAIT_END or GIVEN_UP of what the thread waited for last, if its time was up; else DAG_NONE
+    uint32_t asked_before; // so often it asked in vain for the resource that it waits for
+    uint64_t turns;        // times on a core before the boundary that comes next, if they were many
+    uint32_t boundary;     // vertex of the last one, DAG_NONE: it has none
     struct open_upkeeps upkeeps;
     uint64_t tracer_ps;        // what the tracer took since the last vertex
     uint64_t bytecodes, given; // executed so far; as much of it as some body has got, or none was open
@@ -457,6 +458,7 @@ static bool tries_again(const struct lay *lay, const struct open_entry *wait) {
     const struct open_entry *before = &lay->gave_up;
     if (lay->gave_up_at == DAG_NONE || lay->gave_up_at != last_vertex(lay)) return false;
     if (current_thread(lay)->is_virtual) return false; // its vertices stand in more places (carriers.c)
+    if (lay->builder->dag->vertices.kind[lay->gave_up_at] != VERTEX_WAIT_END) return false;
     const bool same = before->id == wait->id || wait->wait_for == WAIT_FOR_RELEASE;
     return same && before->site == wait->site && before->wait_for == wait->wait_for;
 }
@@ -575,11 +577,40 @@ static bool is_had(const struct lay *lay, uint32_t resource) {
     return is_exclusive(&lay->builder->dag->resources[resource]) && open_hold(lay, resource) != DAG_NONE;
 }
 
+// Whether it asks a queue for the next element once more, after its time was up, before it does anything else.
+static bool asks_again(const struct lay *lay, const struct dag_ask *ask) {
+    const struct dag *dag = lay->builder->dag;
+    if (lay->gave_up_at == DAG_NONE || lay->gave_up_at != last_vertex(lay)) return false;
+    if (current_thread(lay)->is_virtual || dag->vertices.kind[lay->gave_up_at] != VERTEX_GIVEN_UP) return false;
+    const struct dag_ask *before = &dag->asks[dag->vertices.task[lay->gave_up_at]];
+    return before->resource == ask->resource && before->site == ask->site &&
+           dag->resources[ask->resource].kind == RESOURCE_QUEUE;
+}
+
+// As with waits: the two are one. A program that looks into a queue time and again gives up nothing.
+static void go_on_asking(struct lay *lay, int64_t limit_ns) {
+    struct dag *dag = lay->builder->dag;
+    struct dag_ask *ask = &dag->asks[dag->vertices.task[lay->gave_up_at]];
+    take_back(lay);
+    ask->got = DAG_NONE;
+    ask->given_up = false;
+    ask->limit_ns = min_ns(limit_ns, INT64_MAX - ask->limit_ns) + ask->limit_ns;
+    lay->boundary = ask->asked;
+    lay->asked_before++;
+}
+
 static bool lay_acquire(struct lay *lay, const struct event *event) {
     struct dag_ask ask = ask_of_event(event);
-    if (!resource_intern(lay->builder, event, &ask.resource) || !put(lay, VERTEX_ACQUIRE, DAG_NONE)) return false;
+    const int64_t limit_ns = take_limit(lay);
+    if (!resource_intern(lay->builder, event, &ask.resource)) return false;
+    if (asks_again(lay, &ask)) {
+        go_on_asking(lay, limit_ns);
+        return true;
+    }
+    if (!put(lay, VERTEX_ACQUIRE, DAG_NONE)) return false;
     ask.asked = last_vertex(lay);
-    ask.limit_ns = take_limit(lay);
+    ask.limit_ns = limit_ns;
+    lay->asked_before = 0;
     return ask_add(lay->builder, ask, ask.asked);
 }
 
@@ -597,6 +628,8 @@ static bool lay_acquired(struct lay *lay, const struct event *event) {
     ask->got = last_vertex(lay);
     ask->given_up = given_up;
     if (given_up) ask->limit_ns = min_ns(ask->limit_ns, lay->time_ns - dag->vertices.time_ns[begin]);
+    if (lay->asked_before && !given_up) ask->limit_ns = INT64_MAX;
+    lay->gave_up_at = given_up && event->operand[2] == GIVEN_UP_TIME ? last_vertex(lay) : DAG_NONE;
     return given_up || event->kind == EVENT_BLOCK_END || push_hold(lay->builder, index);
 }
 

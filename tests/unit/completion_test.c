@@ -10,7 +10,7 @@
 
 #include "by_hand.h"
 
-enum { US = 1000, MS = 1000000, TASKS = 3, SIGNAL = 50, BACKGROUND = 90, TRIES = 12 };
+enum { US = 1000, MS = 1000000, TASKS = 3, SIGNAL = 50, QUEUE = 40, BACKGROUND = 90, TRIES = 12 };
 
 static const uint64_t length_ms[TASKS] = {10, 20, 5};
 
@@ -164,6 +164,36 @@ static void test_a_wait_that_is_tried_again_is_one(void **state) {
     simulate_fixture_close(&t.p.fixture);
 }
 
+static void ask(struct test *t, uint64_t begin_us, uint64_t end_us, enum event_kind ends) {
+    tb_event(t->p.tb, HAND_MAIN, begin_us * US - 1, EVENT_LIMIT, 1 * MS);
+    tb_event(t->p.tb, HAND_MAIN, begin_us * US, EVENT_ACQUIRE_BEGIN, QUEUE, 300 * US,
+             want_operand(1, false, t->places));
+    tb_event(t->p.tb, HAND_MAIN, end_us * US, ends, QUEUE, 310 * US, GIVEN_UP_TIME);
+}
+
+// Who looks into a queue time and again asks it once; of a semaphore each try may come out otherwise.
+static void test_who_asks_a_queue_again_asks_once(void **state) {
+    (void)state;
+    for (int permits = 0; permits < 2; permits++) {
+        struct test t = begin();
+        tb_resource(t.p.tb, QUEUE, permits ? RESOURCE_PERMITS : RESOURCE_QUEUE, permits ? 1 : -1, 0);
+        ask(&t, 300, 1300, EVENT_GIVEN_UP);
+        ask(&t, 1301, 2301, EVENT_GIVEN_UP);
+        ask(&t, 2302, 2700, EVENT_ACQUIRED);
+        ask(&t, 2800, 3800, EVENT_GIVEN_UP);
+        ask(&t, 3801, 4801, EVENT_GIVEN_UP);
+        work(&t, false);
+        finish(&t, 60000, 0);
+        const struct dag *dag = t.p.fixture.dag;
+        assert_int_equal(dag->ask_count, permits ? 5 : 2);
+        assert_int_equal(dag->asks[0].given_up, permits);
+        assert_true(dag->asks[dag->ask_count - 1].given_up);
+        if (!permits) assert_true(dag->asks[0].limit_ns == INT64_MAX);
+        if (!permits) assert_int_equal(dag->asks[1].limit_ns, 2 * MS);
+        simulate_fixture_close(&t.p.fixture);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who_looks_for_the_end_goes_on_behind_it),
@@ -172,6 +202,7 @@ int main(void) {
         cmocka_unit_test(test_all_of_the_pool_have_ended),
         cmocka_unit_test(test_a_latch_opens_behind_the_last),
         cmocka_unit_test(test_a_wait_that_is_tried_again_is_one),
+        cmocka_unit_test(test_who_asks_a_queue_again_asks_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
