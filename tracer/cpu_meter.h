@@ -17,8 +17,8 @@
 // Where a read finds that the thread was away, it also asks the kernel how long the thread has stood in a run queue so
 // far (second number of /proc/thread-self/schedstat) and how often it has come onto a core (the third): 500 ns by a
 // file kept open, 2,800 by one opened for it. That file's first number is its CPU time as of when it came onto its
-// core, which is now for who has just woken up: then that is all that is asked. (A few us that it computed since count
-// when it next wakes.)
+// core, which is now for a thread that has just woken up: then that is all that is asked. (A few us that it computed
+// since count when it next wakes.)
 #ifndef REHYPE_TRACER_CPU_METER_H
 #define REHYPE_TRACER_CPU_METER_H
 

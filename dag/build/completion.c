@@ -24,7 +24,7 @@ enum { LOOKS_PER_TASK = 16 }; // so many tasks are looked at, over all waits, fo
 // A body is a task, or of a thread that is none all that it does: numbers of tasks first, of threads behind them.
 struct bodies {
     struct builder *builder;
-    uint32_t *adopter;      // a task each: body whose it is to await it, DAG_NONE: nobody's
+    uint32_t *adopter;      // a task each: the body that may await it, DAG_NONE: none
     uint32_t *first, *task; // a body's tasks are task[first[body]] and so on up to first[body + 1]
     uint32_t *from;         // a body each: the first of these that it has not awaited yet
     uint64_t looks;         // tasks that may be looked at still

@@ -66,7 +66,7 @@ static int64_t main_ends_us(struct test *t, uint32_t workers) {
 }
 
 // It sleeps until 2 ms behind the last end, whenever that is.
-static void test_who_looks_for_the_end_goes_on_behind_it(void **state) {
+static void test_looks_for_the_end_are_over_behind_it(void **state) {
     (void)state;
     for (uint32_t workers = 0; workers <= 3; workers++) {
         struct test t = begin();
@@ -171,8 +171,8 @@ static void ask(struct test *t, uint64_t begin_us, uint64_t end_us, enum event_k
     tb_event(t->p.tb, HAND_MAIN, end_us * US, ends, QUEUE, 310 * US, GIVEN_UP_TIME);
 }
 
-// Who looks into a queue time and again asks it once; of a semaphore each try may come out otherwise.
-static void test_who_asks_a_queue_again_asks_once(void **state) {
+// A queue that is looked into time and again is asked once; of a semaphore each try may come out otherwise.
+static void test_a_queue_that_is_asked_again_is_asked_once(void **state) {
     (void)state;
     for (int permits = 0; permits < 2; permits++) {
         struct test t = begin();
@@ -196,13 +196,13 @@ static void test_who_asks_a_queue_again_asks_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_looks_for_the_end_goes_on_behind_it),
+        cmocka_unit_test(test_looks_for_the_end_are_over_behind_it),
         cmocka_unit_test(test_other_sleeps_are_sleeps),
         cmocka_unit_test(test_what_all_begin_at_once_is_not_known),
         cmocka_unit_test(test_all_of_the_pool_have_ended),
         cmocka_unit_test(test_a_latch_opens_behind_the_last),
         cmocka_unit_test(test_a_wait_that_is_tried_again_is_one),
-        cmocka_unit_test(test_who_asks_a_queue_again_asks_once),
+        cmocka_unit_test(test_a_queue_that_is_asked_again_is_asked_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
