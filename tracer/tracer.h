@@ -326,7 +326,7 @@ static inline uint64_t record_boundary_at(struct thread_state *state, uint64_t t
     // The writer parts their times.
     if (delay_ns) ring_put1(&state->channel->ring, ticks, EVENT_RUN_DELAY, delay_ns + state->delay_offset);
     const uint64_t came = cpu_meter_came(&state->native->meter);
-    if (came >= MANY_TURNS) ring_put1(&state->channel->ring, ticks, EVENT_TURNS, came);
+    if (came >= MANY_TURNS && !state->is_virtual) ring_put1(&state->channel->ring, ticks, EVENT_TURNS, came);
     ring_put3(&state->channel->ring, ticks, kind, a, cpu, c);
     probe_timer_event(&state->native->timer, &state->channel->ring, ticks, kind);
     return cpu;

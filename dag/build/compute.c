@@ -158,10 +158,21 @@ static void assume(struct dag *dag, const struct stretch *stretch) {
 }
 
 // A thread that is kept from its core while the tracer asks the kernel at a boundary has the boundary's time from
-// before, and its waiting from behind: what a stretch has no room for was waited right after it.
+// before, and its waiting from behind: what a stretch has no room for was waited right after it, before the thread
+// could fall asleep.
 static int64_t beyond(const struct stretch *stretch, int64_t compute_ns, int64_t queued_ns) {
     const int64_t length_ns = stretch->rooms[false].length_ns + stretch->rooms[true].length_ns;
     return max_ns(queued_ns - max_ns(length_ns - compute_ns, 0), 0);
+}
+
+static void wait_at_first(struct dag *dag, const struct stretch *stretch, int64_t queued_ns) {
+    struct dag_vertices *vertices = &dag->vertices;
+    for (uint32_t v = stretch->from + 1; v <= stretch->to && queued_ns > 0 && !edge_sleeps(dag, v); v++) {
+        const int64_t room_ns = edge_ns(dag, v) - vertices->compute_ns[v] - vertices->queued_ns[v];
+        const int64_t here_ns = max_ns(min_ns(room_ns, queued_ns), 0);
+        vertices->queued_ns[v] += here_ns;
+        queued_ns -= here_ns;
+    }
 }
 
 static void divide_thread(struct dag *dag, const struct dag_thread *thread, double per_ns,
@@ -183,9 +194,10 @@ static void divide_thread(struct dag *dag, const struct dag_thread *thread, doub
         const int64_t compute_ns = measured ? in_ns(now_cpu - cpu, per_ns) : 0;
         const int64_t waited_ns = measured ? growth(queued_ns, now_queued_ns) : 0;
         if (measured)
-            divide(dag, &stretch, compute_ns, waited_ns > INT64_MAX - left_ns ? INT64_MAX : waited_ns + left_ns);
+            divide(dag, &stretch, compute_ns, waited_ns);
         else
             assume(dag, &stretch);
+        if (measured && left_ns) wait_at_first(dag, &stretch, left_ns);
         left_ns = beyond(&stretch, compute_ns, waited_ns);
         if (!cpu && from == thread->first) unmeasured->until = v;
         if (!now_cpu && unmeasured->until != v) unmeasured->from = from;

@@ -178,9 +178,9 @@ static void test_what_was_waited_behind_a_boundary_is_told_before_it(void **stat
     tb_event(p.tb, HAND_FIRST, 1000, EVENT_TASK_START, 1, 10);
     tb_event(p.tb, HAND_FIRST, 1499, EVENT_RUN_DELAY, 600);
     tb_event(p.tb, HAND_FIRST, 1500, EVENT_TASK_END, 1, 310, TASK_RETURNED);
-    tb_event(p.tb, HAND_FIRST, 1510, EVENT_IDLE, p.pool);
-    tb_event(p.tb, HAND_FIRST, 1815, EVENT_BUSY, p.pool);
-    tb_event(p.tb, HAND_FIRST, 1820, EVENT_TASK_START, 2, 320);
+    tb_event(p.tb, HAND_FIRST, 1800, EVENT_IDLE, p.pool);
+    tb_event(p.tb, HAND_FIRST, 1900, EVENT_BUSY, p.pool);
+    tb_event(p.tb, HAND_FIRST, 1920, EVENT_TASK_START, 2, 320);
     tb_event(p.tb, HAND_FIRST, 2500, EVENT_TASK_END, 2, 400, TASK_RETURNED);
     by_hand_open(&p, 3000);
     const struct dag *dag = p.fixture.dag;
@@ -188,7 +188,7 @@ static void test_what_was_waited_behind_a_boundary_is_told_before_it(void **stat
     int64_t between_ns = 0;
     for (uint32_t v = first->end + 1; v <= second->start; v++) between_ns += dag->vertices.queued_ns[v];
     assert_int_equal(dag->vertices.queued_ns[first->end], 200);
-    assert_int_equal(between_ns, 310); // of 320, of which it computed 10
+    assert_in_range(between_ns, 295, 300); // of 300 until it had nothing to do; it computed 10 by its next task
     assert_int_equal(dag->vertices.queued_ns[second->end], 0);
     simulate_fixture_close(&p.fixture);
 }
