@@ -381,8 +381,7 @@ struct dag {
     int64_t wakeup_ns;   // mean residual of waits that slept; of pick-ups that slept where no wait did; else 0
     uint64_t skew_fixed; // effects found before their causes and moved
     int64_t skew_worst_ns;
-    int64_t
-        looked_ns; // so long threads slept that looked for the end of what they had handed over (build/completion.c)
+    int64_t looked_ns; // asleep in looks for the end of what was handed over (build/completion.c)
     struct arena arena;
 };
 

@@ -445,10 +445,12 @@ static int64_t take_limit(struct lay *lay) {
     return limit_ns;
 }
 
-static void take_back(struct lay *lay) { // the last vertex
+// The last vertex, and what was told of the stretch that it ended.
+static void take_back(struct lay *lay) {
     struct builder *builder = lay->builder;
     const uint32_t v = --builder->dag->vertex_count;
     current_thread(lay)->count--;
+    while (builder->turned_count && builder->turned[builder->turned_count - 1].to == v) builder->turned_count--;
     if (builder->has_costs) lay->tracer_ps += (uint64_t)builder->dag->tracer.edge_ns[v] * 1000;
 }
 
@@ -471,7 +473,6 @@ static void go_on_waiting(struct lay *lay, struct open_entry *wait) {
     if (dag->await_count && dag->awaits[dag->await_count - 1].end == end) dag->await_count--;
     if (builder->other_wait_count && builder->other_waits[builder->other_wait_count - 1].vertex == end)
         builder->other_wait_count--;
-    if (lay->gave_up.tries) builder->turned_count--;
     take_back(lay);
     wait->begin = lay->gave_up.begin;
     wait->limit_ns = min_ns(wait->limit_ns, INT64_MAX - lay->gave_up.limit_ns) + lay->gave_up.limit_ns;

@@ -162,8 +162,9 @@ static bool ends_long_sleep_near(const struct dag *dag, uint32_t v, int64_t time
     return slept_ns >= LONG_SLEEP_NS && off_ns <= slept_ns / TIMES_LONGER && ends_for_nothing_known(dag, v);
 }
 
-// The load's end is later than any request's, so that at most one sleep of a thread's spans it. Whom a request wakes
-// before its answer is written (it is counted) wakes a little before; one that answers ends its own sleeps.
+// The load's end is later than any request's, so that at most one sleep of a thread's spans it. A thread that
+// a request wakes before its answer is written (it is counted) wakes a little before; one that answers ends its own
+// sleeps.
 uint32_t woken_at(const struct dag *dag, const struct dag_thread *thread, int64_t time_ns) {
     if (thread->system || thread->request || thread->stream == DAG_NONE || thread->count < 2) return DAG_NONE;
     const uint32_t behind = first_after(dag, thread, time_ns),
