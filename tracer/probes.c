@@ -670,6 +670,11 @@ static void set_limit(int64_t ns) {
     if (state) time_limit_set(state, ns);
 }
 
+static void set_limit_until(int64_t ns) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) time_limit_set_until(state, ns);
+}
+
 PROBE(void, limit)(JNIEnv *jni, jclass helper, jlong ns) {
     set_limit(ns);
 }
@@ -709,20 +714,23 @@ PROBE(void, parkBegin)(JNIEnv *jni, jclass helper, jobject blocker) {
     if (!tracer.options.without_locks) locks_park_begin(jni, blocker);
 }
 
-// With a limit, or until a time in ms since 1970.
-static void park_for(JNIEnv *jni, jobject blocker, int64_t ns) {
-    if (tracer.options.without_locks) return;
-    set_limit(ns);
+// Whose limit is set.
+static void park_limited(JNIEnv *jni, jobject blocker) {
     locks_park_begin(jni, blocker);
     if (thread_state_here()) thread_state_here()->limit_ns = 0; // of no other wait
 }
 
 PROBE(void, parkBeginFor)(JNIEnv *jni, jclass helper, jobject blocker, jlong ns) {
-    park_for(jni, blocker, ns);
+    if (tracer.options.without_locks) return;
+    set_limit(ns);
+    park_limited(jni, blocker);
 }
 
+// A time in ms since 1970.
 PROBE(void, parkBeginUntil)(JNIEnv *jni, jclass helper, jobject blocker, jlong ms) {
-    park_for(jni, blocker, due_of_timer(ms, 0).delay_ns);
+    if (tracer.options.without_locks) return;
+    set_limit_until(due_of_timer(ms, 0).delay_ns);
+    park_limited(jni, blocker);
 }
 
 PROBE(void, parkEnd)(JNIEnv *jni, jclass helper) {

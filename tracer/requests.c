@@ -120,23 +120,51 @@ static void keep_request(jobject key, uint64_t request) {
     kept_set(key, (kept_get(key) & ~CARRIED_ID) | request);
 }
 
-// By what it was named so far, and whether what serves it has thrown. Of one that was begun many others ago neither is
-// known any more: it keeps its name.
-enum { LATELY_BITS = 12, FAILED = 1 << 3, NOTE_BITS = 4 };
-static _Atomic(uint64_t) noted[1 << LATELY_BITS]; // request above, whether it failed and its name's kind below
+// By what each request under way was named so far, and whether what serves it has thrown: in sets, so that two at a
+// time as good as never drive one another out. Of one that was driven out neither is known: it keeps its name.
+enum { SET_BITS = 9, WAYS = 8, FAILED = 1 << 3, NOTE_BITS = 4 };
+static _Atomic(uint64_t) noted[1 << SET_BITS][WAYS]; // request above, whether it failed and its name's kind below
 
 // Threads take numbers by thousands: their low parts alone are the same.
-static _Atomic(uint64_t) *note_slot(uint64_t request) {
-    return &noted[request * 0x9e3779b97f4a7c15u >> (64 - LATELY_BITS)];
+static _Atomic(uint64_t) *note_set(uint64_t request) {
+    return noted[request * 0x9e3779b97f4a7c15u >> (64 - SET_BITS)];
+}
+
+// Null where the request has none.
+static _Atomic(uint64_t) *find_note(uint64_t request) {
+    _Atomic(uint64_t) *const set = note_set(request);
+    for (int i = 0; i < WAYS; i++) {
+        if (atomic_load_explicit(&set[i], memory_order_relaxed) >> NOTE_BITS == request) return &set[i];
+    }
+    return NULL;
+}
+
+// As it begins. Where the set is full a request that has never ended goes, whichever.
+static void begin_note(uint64_t request, uint64_t what) {
+    _Atomic(uint64_t) *const set = note_set(request);
+    const uint64_t noted_as = request << NOTE_BITS | what;
+    for (int i = 0; i < WAYS; i++) {
+        uint64_t none = 0;
+        if (atomic_compare_exchange_strong_explicit(&set[i], &none, noted_as, memory_order_relaxed,
+                                                    memory_order_relaxed))
+            return;
+    }
+    atomic_store_explicit(&set[request % WAYS], noted_as, memory_order_relaxed);
+}
+
+static void end_note(uint64_t request) {
+    _Atomic(uint64_t) *const slot = find_note(request);
+    if (slot) atomic_store_explicit(slot, 0, memory_order_relaxed);
 }
 
 static uint64_t noted_of(uint64_t request) {
-    const uint64_t there = atomic_load_explicit(note_slot(request), memory_order_relaxed);
-    return there >> NOTE_BITS == request ? there & (FAILED | (FAILED - 1)) : NAMED_BY_ROUTE;
+    const _Atomic(uint64_t) *const slot = find_note(request);
+    return slot ? atomic_load_explicit(slot, memory_order_relaxed) & (FAILED | (FAILED - 1)) : NAMED_BY_ROUTE;
 }
 
 static void note(uint64_t request, uint64_t what) {
-    atomic_store_explicit(note_slot(request), request << NOTE_BITS | what, memory_order_relaxed);
+    _Atomic(uint64_t) *const slot = find_note(request);
+    if (slot) atomic_store_explicit(slot, request << NOTE_BITS | what, memory_order_relaxed);
 }
 
 static void note_name(uint64_t request, enum serving_name name) {
@@ -168,7 +196,7 @@ static void begin(struct thread_state *state, jobject key, uint32_t connection) 
     sleepers_expect();
     if (!connection) connection = serving->came_by;
     keep_request(key, serving->request);
-    note_name(serving->request, NAMED_NOT_YET);
+    begin_note(serving->request, NAMED_NOT_YET);
     record_boundary(state, EVENT_REQUEST_BEGIN, serving->request, connection);
 }
 
@@ -238,6 +266,7 @@ static void leave(struct thread_state *state, jint number, enum request_outcome 
     if (serving->depth == 0 || --serving->depth > 0 || !request) return;
     serving->request = 0;
     if (hook && hook->role == EXECUTOR_REQUEST_SERVE && !serving->asynchronous) {
+        end_note(request);
         record_boundary(state, EVENT_REQUEST_END, request, outcome);
         return;
     }
@@ -289,6 +318,7 @@ static bool says_failed(JNIEnv *jni, struct telling *answer, jobject root) {
 static void end(JNIEnv *jni, struct thread_state *state, uint64_t request, struct telling *answer, jobject root) {
     const bool failed = says_failed(jni, answer, root) || noted_failed(request);
     if (state->serving.request == request) state->serving.request = 0;
+    end_note(request);
     record_boundary(state, EVENT_REQUEST_END, request, failed ? REQUEST_FAILED : REQUEST_ANSWERED);
 }
 

@@ -41,8 +41,8 @@ enum { SPAWN_STACK = 16, RUNNER_STACK = 4, CLASSES_AT_HAND = 8 };
 // Of the wait under way (time_limit.h).
 enum time_outcome { TIME_NOT_TOLD, TIME_UP, TIME_NOT_UP };
 struct time_limit {
-    uint64_t ns; // 0: none
-    uint64_t since_ns;
+    uint64_t ns;    // 0: none
+    uint64_t up_ns; // CLOCK_MONOTONIC
     enum time_outcome outcome;
 };
 
@@ -197,6 +197,7 @@ struct thread_state {
     uint64_t cpu_offset, delay_offset;
     uint64_t awaiting; // target of the wait under way
     uint64_t limit_ns; // of the wait that begins next; 0: none
+    uint64_t up_ns;    // when its time is up, where that is said; 0: a limit from its begin on
     struct time_limit limit;
     uint64_t waited;    // task whose wait just ended: taking its result now is not one more event
     uint64_t number;    // of its Thread (sleeps.h); 0: not asked yet
