@@ -39,6 +39,14 @@ PROBE(void, lockGivenBack)(JNIEnv *jni, jclass helper, jobject sync, jboolean sh
     locks_given_back(jni, sync, shared);
 }
 
+PROBE(void, lockConverted)(JNIEnv *jni, jclass helper, jobject sync, jboolean shared) {
+    locks_converted(jni, sync, shared);
+}
+
+PROBE(void, lockDropped)(JNIEnv *jni, jclass helper, jobject sync) {
+    locks_dropped(jni, sync);
+}
+
 PROBE(void, syncParks)(JNIEnv *jni, jclass helper, jobject sync, jint units, jint shared) {
     if (is_wanted()) locks_sync_parks(jni, sync, (uint32_t)units, shared, 0);
 }

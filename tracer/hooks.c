@@ -235,6 +235,29 @@ static const struct hook_field fields[] = {
         class_name, method, descriptor, AT_THROW, "int -1; call syncEnds (I)V", NULL                                   \
     }
 
+// StampedLock has no owner: whoever has got a stamp tells, and ends the wait.
+#define STAMPED JUC "locks/StampedLock"
+#define STAMP_QUEUES_UP(method, shared)                                                                                \
+    {                                                                                                                  \
+        STAMPED, method, NULL, BEFORE_CALL, "aload 0; int 1; " shared "; call syncParks (Ljava/lang/Object;II)V",      \
+        "park"},                                                                                                       \
+        {STAMPED,                                                                                                      \
+         method,                                                                                                       \
+         NULL,                                                                                                         \
+         BEFORE_CALL,                                                                                                  \
+         "dup2; aload 0; int 1; " shared "; call syncParksFor (JLjava/lang/Object;II)V",                               \
+         "parkNanos"},                                                                                                 \
+        {STAMPED, method, NULL, AT_RETURN, "dup2; call stampMissed (J)V", NULL}, {                                     \
+        STAMPED, method, NULL, AT_THROW, "int -1; call syncEnds (I)V", NULL                                            \
+    }
+#define STAMP_TAKEN(method, descriptor, shared)                                                                        \
+    {                                                                                                                  \
+        STAMPED, method, descriptor, AT_RETURN, "dup2; aload 0; " shared "; call stampTaken (JLjava/lang/Object;I)V",  \
+            NULL                                                                                                       \
+    }
+#define STAMP_GONE      "; call stampGone (Ljava/lang/Object;I)V"
+#define STAMP_CONVERTED "; call stampConverted (JLjava/lang/Object;I)V"
+
 // Methods of a blocking queue that wait for an element (0) or for room (1).
 #define QUEUE_WAITS(class_name, method, descriptor, call, limit, probe, for_room)                                      \
     {                                                                                                                  \
@@ -502,6 +525,30 @@ static const struct hook hooks[] = {
     QUEUES_UP(AQS, "doAcquireShared", NULL, "parkAndCheckInterrupt", "iload 1", "int 1", "int 1"),
     QUEUES_UP(AQS, "doAcquireSharedInterruptibly", NULL, "parkAndCheckInterrupt", "iload 1", "int 1", "int 1"),
     QUEUES_UP(AQS, "doAcquireSharedNanos", NULL, "parkAndCheckInterrupt", "iload 1", "int 1", "dup"),
+
+    STAMP_QUEUES_UP("acquireWrite", "int 0"),
+    STAMP_QUEUES_UP("acquireRead", "int 1"),
+    STAMP_TAKEN("writeLock", "()J", "int 0"),
+    STAMP_TAKEN("tryWriteLock", "()J", "int 0"),
+    STAMP_TAKEN("tryWriteLock", "(JLjava/util/concurrent/TimeUnit;)J", "int 0"),
+    STAMP_TAKEN("writeLockInterruptibly", "()J", "int 0"),
+    STAMP_TAKEN("readLock", "()J", "int 1"),
+    STAMP_TAKEN("tryReadLock", "()J", "int 1"),
+    STAMP_TAKEN("tryReadLock", "(JLjava/util/concurrent/TimeUnit;)J", "int 1"),
+    STAMP_TAKEN("readLockInterruptibly", "()J", "int 1"),
+    {STAMPED, "unlockWrite", "(J)V", AT_ENTRY, "aload 0; int 0" STAMP_GONE, NULL},
+    {STAMPED, "unlockRead", "(J)V", AT_ENTRY, "aload 0; int 1" STAMP_GONE, NULL},
+    {STAMPED, "unstampedUnlockWrite", "()V", AT_ENTRY, "aload 0; int 0" STAMP_GONE, NULL},
+    {STAMPED, "unstampedUnlockRead", "()V", AT_ENTRY, "aload 0; int 1" STAMP_GONE, NULL},
+    {STAMPED, "tryUnlockWrite", "()Z", AT_RETURN, "dup; aload 0; int 0; call stampGoneIf (ZLjava/lang/Object;I)V",
+     NULL},
+    {STAMPED, "tryUnlockRead", "()Z", AT_RETURN, "dup; aload 0; int 1; call stampGoneIf (ZLjava/lang/Object;I)V", NULL},
+    {STAMPED, "tryConvertToWriteLock", "(J)J", AT_RETURN, "dup2; aload 0; int 0" STAMP_CONVERTED, NULL},
+    {STAMPED, "tryConvertToReadLock", "(J)J", AT_RETURN, "dup2; aload 0; int 1" STAMP_CONVERTED, NULL},
+    {STAMPED, "tryConvertToOptimisticRead", "(J)J", AT_RETURN,
+     "dup2; aload 0; call stampDropped (JLjava/lang/Object;)V", NULL},
+    {STAMPED, "unlock", "(J)V", BEFORE_CALL, "lload 1; aload 0; call stampDropped (JLjava/lang/Object;)V",
+     "release"}, // 8, which wakes the next itself; later ones call unlockWrite or unlockRead
 
     {SEMAPHORE "$Sync", "<init>", "(I)V", AT_RETURN, "aload 0; iload 1; call permits (I)J; putfield . " TASK_FIELD " J",
      NULL},

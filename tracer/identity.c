@@ -19,7 +19,7 @@
 #include <string.h>
 
 static jclass worker_class, pool_class, future_task, fork_join_task;
-static jclass timeout, ownable, reentrant_sync, read_write_sync, semaphore_sync;
+static jclass timeout, ownable, reentrant_sync, read_write_sync, stamped_lock, semaphore_sync;
 static jfieldID future_task_id, future_task_state, fork_join_task_id, fork_join_status, pool_id;
 static bool forks_have_aux;
 static jclass adapter; // Executors.RunnableAdapter
@@ -55,6 +55,7 @@ bool identity_init(JNIEnv *jni) {
     ownable = identity_global_class(jni, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
     reentrant_sync = identity_global_class(jni, "java/util/concurrent/locks/ReentrantLock$Sync");
     read_write_sync = identity_global_class(jni, "java/util/concurrent/locks/ReentrantReadWriteLock$Sync");
+    stamped_lock = identity_global_class(jni, "java/util/concurrent/locks/StampedLock");
     semaphore_sync = identity_global_class(jni, "java/util/concurrent/Semaphore$Sync");
     worker_class = identity_global_class(jni, "java/util/concurrent/ForkJoinWorkerThread");
     pool_class = identity_global_class(jni, "java/util/concurrent/ThreadPoolExecutor");
@@ -309,7 +310,8 @@ static const struct class_at_hand *take_class(JNIEnv *jni, struct thread_state *
                                    .carrier = carrier_of(jni, class),
                                    .latch = tag >> CLASS_LATCH_AT & 1,
                                    .ownable = extends(jni, class, ownable)};
-    hand->lock = hand->ownable && (extends(jni, class, reentrant_sync) || extends(jni, class, read_write_sync));
+    hand->lock = (hand->ownable && (extends(jni, class, reentrant_sync) || extends(jni, class, read_write_sync))) ||
+                 extends(jni, class, stamped_lock);
     hand->permits = hand->ownable && extends(jni, class, semaphore_sync);
     if (tag >> CLASS_WRAPS_AT & 1) {
         hand->payload = payload_of(jni, class, NULL);

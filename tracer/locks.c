@@ -245,6 +245,11 @@ static bool is_held_lock(JNIEnv *jni, jobject blocker, struct blocker_class clas
     return class.lock || (class.ownable && owner && (*jni)->GetObjectField(jni, blocker, owner));
 }
 
+static bool is_read_write(const char *class) {
+    static const char SYNC[] = "java.util.concurrent.locks.ReentrantReadWriteLock$";
+    return strncmp(class, SYNC, sizeof SYNC - 1) == 0 || strcmp(class, "java.util.concurrent.locks.StampedLock") == 0;
+}
+
 // "java.util.concurrent.locks.ReentrantLock$FairSync" is what a user knows as java.util.concurrent.locks.ReentrantLock.
 struct lock_class {
     uint32_t id, flags;
@@ -259,8 +264,7 @@ static struct lock_class class_of_lock(JNIEnv *jni, jobject sync) {
     (*jni)->DeleteLocalRef(jni, class);
     char *nested = strrchr(name, '$');
     bool fair = nested && strcmp(nested + 1, FAIR) == 0;
-    bool read_write = strncmp(name, "java.util.concurrent.locks.ReentrantReadWriteLock$",
-                              sizeof "java.util.concurrent.locks.ReentrantReadWriteLock$" - 1) == 0;
+    bool read_write = is_read_write(name);
     if (nested && strncmp(name, "java.util.concurrent.", 21) == 0) *nested = '\0';
     return (struct lock_class){identity_class_named(name), fair ? RESOURCE_FAIR : 0,
                                read_write ? RESOURCE_READ_WRITE_LOCK : RESOURCE_LOCK};
@@ -351,6 +355,9 @@ void locks_taken(JNIEnv *jni, jobject sync, bool shared) {
     PROBED struct thread_state *state = env ? probe_begin() : NULL;
     uint32_t slot = state && state->tasks > 0 ? resources_find(known_id(sync)) : 0;
     if (!slot) return;
+    const struct hold *had = resources_hold(state, slot);
+    if (had && !had->shared && !shared)
+        return; // StampedLock.tryWriteLock(long, TimeUnit) calls tryWriteLock() up to 11
     struct wanted wanted = {.slot = slot, .units = 1, .shared = shared};
     struct hold hold = {.slot = slot, .count = 1, .shared = shared, .silent = state->wants && state->wants != slot};
     if (state->wants != slot && resources_is_calm(slot)) leave_alone(jni, sync);
@@ -373,6 +380,25 @@ void locks_given_back(JNIEnv *jni, jobject sync, bool shared) {
         resources_released(jni, state, wanted, hold ? hold->site : 0);
     }
     if (hold) resources_drop_hold(state, hold);
+}
+
+// What the thread is known to hold of it; NULL: nothing.
+static struct hold *hold_of(jobject sync) {
+    struct thread_state *here = env ? thread_state_here() : NULL;
+    const uint32_t slot = here && here->hold_count ? resources_find(known_id(sync)) : 0;
+    return slot ? resources_hold(here, slot) : NULL;
+}
+
+void locks_converted(JNIEnv *jni, jobject sync, bool shared) {
+    const struct hold *had = hold_of(sync);
+    if (had && had->shared == shared) return;
+    if (had) locks_given_back(jni, sync, had->shared);
+    locks_taken(jni, sync, shared);
+}
+
+void locks_dropped(JNIEnv *jni, jobject sync) {
+    const struct hold *had = hold_of(sync);
+    if (had) locks_given_back(jni, sync, had->shared);
 }
 
 // Parking and waiting ------------------------------------------------------------------------------------------------

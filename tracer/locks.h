@@ -56,6 +56,10 @@ void locks_sync_ends(int outcome);
 void locks_taken(JNIEnv *jni, jobject sync, bool shared);
 void locks_given_back(JNIEnv *jni, jobject sync, bool shared);
 
+// By a thread that had it the other way, or not at all, till now; that no longer has it, whichever way it had it.
+void locks_converted(JNIEnv *jni, jobject sync, bool shared);
+void locks_dropped(JNIEnv *jni, jobject sync);
+
 // An object's number among locks; 0: it has none. The second gives it one.
 uint64_t locks_known_id(jobject object);
 uint64_t locks_id(struct thread_state *state, jobject object);

@@ -278,8 +278,10 @@ static bool gives_a_part(const struct member_ref *callee) {
         const char *name;
         unsigned parameters;
         bool of_collection;
-    } parts[] = {{"readLock", 0, false},       {"writeLock", 0, false}, {"get", 1, true},  {"getOrDefault", 2, true},
-                 {"computeIfAbsent", 2, true}, {"iterator", 0, true},   {"next", 0, true}, {"values", 0, true}};
+    } parts[] = {
+        {"readLock", 0, false},        {"writeLock", 0, false}, {"asReadLock", 0, false},  {"asWriteLock", 0, false},
+        {"asReadWriteLock", 0, false}, {"get", 1, true},        {"getOrDefault", 2, true}, {"computeIfAbsent", 2, true},
+        {"iterator", 0, true},         {"next", 0, true},       {"values", 0, true}};
     static const char collections[] = "java/util/", functions[] = "java/util/function/";
     struct utf8 owner = callee->owner;
     bool in_util = owner.length >= strlen(collections) && memcmp(owner.bytes, collections, strlen(collections)) == 0;

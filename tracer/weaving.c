@@ -199,6 +199,14 @@ static const struct {
     {TEXT("putFirst"), TEXT("(Ljava/lang/Object;)V")},
     {TEXT("putLast"), TEXT("(Ljava/lang/Object;)V")},
     {TEXT("offer"), TEXT("(Ljava/lang/Object;J")},
+    {TEXT("readLock"), TEXT("()J")},
+    {TEXT("readLockInterruptibly"), TEXT("()J")},
+    {TEXT("tryReadLock"), TEXT("(")},
+    {TEXT("writeLock"), TEXT("()J")},
+    {TEXT("writeLockInterruptibly"), TEXT("()J")},
+    {TEXT("tryWriteLock"), TEXT("(")},
+    {TEXT("tryConvertToReadLock"), TEXT("(J)J")},
+    {TEXT("tryConvertToWriteLock"), TEXT("(J)J")},
 };
 
 enum { ACQUIRING = sizeof acquiring / sizeof *acquiring };

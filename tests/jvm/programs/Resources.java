@@ -175,6 +175,42 @@ public final class Resources {
             }
         });
         say("readWrite", 2, 1, "-", 2 * THREADS * ROUNDS, 0, 2 * THREADS * ROUNDS + 1);
+        stamps();
+    }
+
+    static final StampedLock stamped = new StampedLock();
+    static long mainStamp;
+
+    static void stamps() throws Exception {
+        AtomicInteger gaveUp = new AtomicInteger(), converted = new AtomicInteger();
+        inTasks(() -> mainStamp = stamped.writeLock(), () -> stamped.unlock(mainStamp), () -> {
+            if (stamped.tryReadLock(50, TimeUnit.MILLISECONDS) != 0) {
+                throw new IllegalStateException("main has it");
+            }
+            gaveUp.incrementAndGet();
+            for (int i = 0; i < ROUNDS; i++) {
+                long stamp = stamped.readLock();
+                count++;
+                stamped.unlockRead(stamp);
+                stamp = stamped.writeLockInterruptibly();
+                count++;
+                stamp = stamped.tryConvertToReadLock(stamp);
+                stamped.unlock(stamp);
+                stamp = stamped.tryConvertToWriteLock(stamped.tryOptimisticRead());
+                if (stamp != 0) {
+                    converted.incrementAndGet();
+                    stamped.unlockWrite(stamp);
+                }
+                stamped.asWriteLock().lock();
+                stamped.asWriteLock().unlock();
+                stamp = stamped.readLock();
+                if (!stamped.tryUnlockRead()) {
+                    throw new IllegalStateException("it was read");
+                }
+            }
+        });
+        int got = 5 * THREADS * ROUNDS + converted.get();
+        say("stamped", 2, 1, "-", got, gaveUp.get(), got + 1);
     }
 
     // Semaphores ------------------------------------------------------------------------------------------------------

@@ -263,6 +263,46 @@ public final class Rehype extends ClassValue<Integer> {
         }
     }
 
+    // StampedLock: a stamp of 0 is none, 1 is its word for an interrupted wait.
+
+    @jdk.internal.vm.annotation.ForceInline
+    public static void stampTaken(long stamp, Object lock, int shared) {
+        if (locksWatched && stamp != 0 && isWatched(lock)) {
+            lockTaken(lock, shared != 0);
+        }
+    }
+
+    public static void stampMissed(long stamp) {
+        if (stamp == 0 || stamp == 1) {
+            syncEnds(stamp == 0 ? 0 : -1);
+        }
+    }
+
+    @jdk.internal.vm.annotation.ForceInline
+    public static void stampGone(Object lock, int shared) {
+        if (locksWatched && isWatched(lock)) {
+            lockGivenBack(lock, shared != 0);
+        }
+    }
+
+    public static void stampGoneIf(boolean gone, Object lock, int shared) {
+        if (gone) {
+            stampGone(lock, shared);
+        }
+    }
+
+    public static void stampConverted(long stamp, Object lock, int shared) {
+        if (locksWatched && stamp != 0 && isWatched(lock)) {
+            lockConverted(lock, shared != 0);
+        }
+    }
+
+    public static void stampDropped(long stamp, Object lock) {
+        if (locksWatched && stamp != 0 && isWatched(lock)) {
+            lockDropped(lock);
+        }
+    }
+
     /** What a semaphore of so many carries until a thread asks for one. */
     public static long permits(int permits) {
         return 1L << 62 | permits & 0xffffffffL;
@@ -318,6 +358,8 @@ public final class Rehype extends ClassValue<Integer> {
     private static native void monitorThrew(int place);
     private static native void lockTaken(Object sync, boolean shared);
     private static native void lockGivenBack(Object sync, boolean shared);
+    private static native void lockConverted(Object sync, boolean shared);
+    private static native void lockDropped(Object sync);
     public static native void syncParks(Object sync, int units, int shared);
     public static native void syncParksFor(long limit, Object sync, int units, int shared);
     public static native void syncEnds(int outcome);
