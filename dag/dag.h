@@ -186,6 +186,7 @@ struct dag_resource {
     int64_t capacity;        // units in all; -1 unknown
     int64_t initial;         // units free at the beginning of the recording
     bool fair;               // the longest wait is served first; else any ask
+    bool readers_pass;       // a reader comes in though a writer waits
     bool tells_holds;        // the trace tells its holders; else only its waits
     bool goes_round;         // what is taken is given back, as a rule by its taker; else it is made anew elsewhere
 };

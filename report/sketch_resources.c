@@ -168,6 +168,19 @@ static void write_monitor(struct draft *draft, const struct resource *resource) 
                 name);
 }
 
+static void write_stamped_lock(struct draft *draft, const struct resource *resource) {
+    const char *name = resource->variable.s;
+    draft_before(draft,
+                 "long stamp = %s.writeLock();\ntry {\n    Result result = prepare(key);\n    store(key, result);\n"
+                 "} finally {\n    %s.unlockWrite(stamp);\n}\n",
+                 name, name);
+    draft_after(draft,
+                "Result result = prepare(key); // outside of the lock, or under an optimistic read\n"
+                "long stamp = %s.writeLock();\ntry {\n    store(key, result);\n} finally {\n"
+                "    %s.unlockWrite(stamp);\n}\n",
+                name, name);
+}
+
 static void write_read_write_lock(struct draft *draft, const struct resource *resource) {
     const char *name = resource->variable.s;
     draft_before(
@@ -200,7 +213,9 @@ void sketch_unlock(struct draft *draft) {
     const struct resource resource = resource_of(draft->improvement);
     const bool of_jdk = strncmp(resource.class_name, "java.util.concurrent.", 21) == 0;
     write_head(draft, &resource);
-    if (resource.as->kind == RESOURCE_READ_WRITE_LOCK)
+    if (strcmp(resource.class_name, "java.util.concurrent.locks.StampedLock") == 0)
+        write_stamped_lock(draft, &resource);
+    else if (resource.as->kind == RESOURCE_READ_WRITE_LOCK)
         write_read_write_lock(draft, &resource);
     else if (resource.as->kind == RESOURCE_MONITOR || (!of_jdk && *resource.class_name))
         write_monitor(draft, &resource);

@@ -69,7 +69,7 @@ enum resource_kind {
     RESOURCE_KINDS
 };
 
-enum { RESOURCE_FAIR = 1 };
+enum { RESOURCE_FAIR = 1, RESOURCE_READERS_PASS = 2 }; // readers come in though a writer waits
 
 // What threads hold and wait for. Its id is of the series of the tasks'.
 struct trace_resource {

@@ -245,9 +245,20 @@ static bool is_held_lock(JNIEnv *jni, jobject blocker, struct blocker_class clas
     return class.lock || (class.ownable && owner && (*jni)->GetObjectField(jni, blocker, owner));
 }
 
+static bool is_stamped(const char *class) {
+    return strcmp(class, "java.util.concurrent.locks.StampedLock") == 0;
+}
+
 static bool is_read_write(const char *class) {
     static const char SYNC[] = "java.util.concurrent.locks.ReentrantReadWriteLock$";
-    return strncmp(class, SYNC, sizeof SYNC - 1) == 0 || strcmp(class, "java.util.concurrent.locks.StampedLock") == 0;
+    return strncmp(class, SYNC, sizeof SYNC - 1) == 0 || is_stamped(class);
+}
+
+// As StampedLock was written anew (14), its readers first look whether a writer has it, not whether one waits.
+static bool readers_pass(JNIEnv *jni, jclass stamped) {
+    const bool anew = (*jni)->GetMethodID(jni, stamped, "acquireWrite", "(ZZJ)J") != NULL;
+    (*jni)->ExceptionClear(jni);
+    return anew;
 }
 
 // "java.util.concurrent.locks.ReentrantLock$FairSync" is what a user knows as java.util.concurrent.locks.ReentrantLock.
@@ -261,12 +272,16 @@ static struct lock_class class_of_lock(JNIEnv *jni, jobject sync) {
     char name[512];
     jclass class = (*jni)->GetObjectClass(jni, sync);
     identity_class_name(class, name, sizeof name);
+    const bool pass = is_stamped(name) && readers_pass(jni, class);
     (*jni)->DeleteLocalRef(jni, class);
     char *nested = strrchr(name, '$');
     bool fair = nested && strcmp(nested + 1, FAIR) == 0;
     bool read_write = is_read_write(name);
     if (nested && strncmp(name, "java.util.concurrent.", 21) == 0) *nested = '\0';
-    return (struct lock_class){identity_class_named(name), fair ? RESOURCE_FAIR : 0,
+    return (struct lock_class){identity_class_named(name),
+                               fair   ? RESOURCE_FAIR
+                               : pass ? RESOURCE_READERS_PASS
+                                      : 0,
                                read_write ? RESOURCE_READ_WRITE_LOCK : RESOURCE_LOCK};
 }
 

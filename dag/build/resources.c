@@ -52,6 +52,7 @@ static struct dag_resource describe(const struct trace *trace, const struct even
     resource.name = known->name;
     resource.capacity = known->capacity;
     resource.fair = known->flags & RESOURCE_FAIR;
+    resource.readers_pass = known->flags & RESOURCE_READERS_PASS;
     return resource;
 }
 
@@ -375,9 +376,10 @@ static void cover(struct replay *replay, struct count *count, int64_t time_ns) {
 // Whether it waits behind others though there is enough: in a queue that is fair, or as a reader behind a writer.
 static bool queues(const struct replay *replay, const struct dag_ask *ask) {
     const struct dag *dag = replay->dag;
+    const struct dag_resource *resource = &dag->resources[ask->resource];
     uint32_t first = replay->counts[ask->resource].listed;
     if (first == DAG_NONE) return false;
-    return dag->resources[ask->resource].fair || (ask->shared && !dag->asks[first].shared);
+    return resource->fair || (ask->shared && !dag->asks[first].shared && !resource->readers_pass);
 }
 
 static void begin_wait(struct replay *replay, uint32_t index) {

@@ -195,7 +195,7 @@ static bool is_passed_over(const struct simulation *sim, uint32_t index) {
     return process->wait.state == ASK_AS_RECORDED && is_enough(sim, index, process->wait.ask);
 }
 
-// Whether what comes has it. A writer that waits keeps readers out that come after it.
+// Whether what comes has it. A writer that waits keeps readers out that come after it, but where these pass.
 static bool fits(const struct simulation *sim, uint32_t index, uint32_t ask) {
     const struct dag_ask *of = &sim->dag->asks[ask];
     const struct resource *resource = &sim->resources[of->resource];
@@ -204,8 +204,8 @@ static bool fits(const struct simulation *sim, uint32_t index, uint32_t ask) {
     uint32_t first = resource->first;
     while (first != DAG_NONE && is_passed_over(sim, first)) first = sim->processes[first].wait.next;
     if (first == DAG_NONE || first == index) return true;
-    bool queues = is_fair(sim, ask) || (of->shared && !sim->dag->asks[sim->processes[first].wait.ask].shared);
-    return !queues;
+    const bool behind_writer = of->shared && !sim->dag->asks[sim->processes[first].wait.ask].shared;
+    return !is_fair(sim, ask) && !(behind_writer && !sim->dag->resources[of->resource].readers_pass);
 }
 
 // Whether it computes, or waits for a carrier to do so: it has been woken, and comes to look for itself.

@@ -52,7 +52,7 @@ static void name_pool(struct trace_builder *tb, const char *name, uint8_t rules)
 static void name_resources(struct trace_builder *tb, uint8_t rules) {
     for (uint32_t id = 1; rules && id <= RESOURCES; id++) {
         const enum resource_kind kind = (enum resource_kind)((rules + id) % RESOURCE_KINDS);
-        tb_resource(tb, id, kind, (rules >> 3 & 3) - 1, rules >> 5 & 1 ? RESOURCE_FAIR : 0);
+        tb_resource(tb, id, kind, (rules >> 3 & 3) - 1, rules >> 5 & (RESOURCE_FAIR | RESOURCE_READERS_PASS));
     }
 }
 

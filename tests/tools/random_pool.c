@@ -596,7 +596,8 @@ static bool can_have(struct play *play, const struct program_step *step) {
     if (of->available < units_of(play, step)) return false;
     if (!of->asking_count) return true;
     const struct program_step *first = step_of(play, &play->actors[of->asking[0]]);
-    return !play->options->resources[step->what].fair && !(step->shared && !first->shared);
+    if (play->options->resources[step->what].fair) return false;
+    return play->options->resources[step->what].readers_pass || !step->shared || first->shared;
 }
 
 static void acquire(struct play *play, struct actor *actor, const struct program_step *step) {
@@ -901,7 +902,8 @@ struct trace_builder *program_trace(const struct program *program, const struct 
         play->resources[i].available = options->resources[i].capacity;
         if (options->resources[i].kind == RESOURCE_READ_WRITE_LOCK) play->resources[i].available = WHOLE;
         tb_resource(play->tb, RESOURCE_ID + i, options->resources[i].kind, permits ? options->resources[i].capacity : 1,
-                    options->resources[i].fair ? RESOURCE_FAIR : 0);
+                    (options->resources[i].fair ? RESOURCE_FAIR : 0) |
+                        (options->resources[i].readers_pass ? RESOURCE_READERS_PASS : 0));
     }
     struct actor *first = make_actor(play, options->pool_count);
     first->is_main = true;
@@ -981,5 +983,6 @@ void random_pool_add_resources(struct random_pool *options, bool limits) {
         bool permits = options->resources[i].kind == RESOURCE_PERMITS;
         options->resources[i].capacity = permits ? 1 + (uint32_t)random_below(&random, 3) : 1;
         options->resources[i].fair = random_below(&random, 2);
+        options->resources[i].readers_pass = random_below(&random, 2);
     }
 }

@@ -81,7 +81,7 @@ struct random_pool {
     struct {
         enum resource_kind kind; // RESOURCE_LOCK, RESOURCE_READ_WRITE_LOCK or RESOURCE_PERMITS
         uint32_t capacity;
-        bool fair;
+        bool fair, readers_pass;
     } resources[RANDOM_RESOURCES_MAX];
     bool limits;            // some tasks go on without a resource when their time is up
     uint32_t tasks;         // at most, main included

@@ -1251,7 +1251,9 @@ static bool has_at_once(const struct reference *r, const struct process *process
     for (uint32_t i = 0; i < resource->listed; i++) {
         const struct process *first = &r->processes[resource->list[i]];
         if (first->in_vain && is_enough(r, first, first->ask)) continue;
-        return !is_fair(r, ask) && !(ask_of(r, ask)->shared && !ask_of(r, first->ask)->shared);
+        if (is_fair(r, ask)) return false;
+        return r->dag->resources[ask_of(r, ask)->resource].readers_pass || !ask_of(r, ask)->shared ||
+               ask_of(r, first->ask)->shared;
     }
     return true;
 }

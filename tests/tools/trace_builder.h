@@ -51,7 +51,8 @@ void tb_thread(struct trace_builder *tb, uint32_t thread, const char *name, uint
 
 void tb_running(struct trace_builder *tb, uint64_t task); // had begun before recording did; at most 8
 
-// What threads hold and wait for, without name and class; its id is the caller's. `flags`: RESOURCE_FAIR or 0.
+// What threads hold and wait for, without name and class; its id is the caller's. `flags`: RESOURCE_FAIR,
+// RESOURCE_READERS_PASS.
 void tb_resource(struct trace_builder *tb, uint64_t id, enum resource_kind kind, int64_t capacity, uint32_t flags);
 void tb_resource_is(struct trace_builder *tb, uint64_t id, const char *name, uint32_t class); // of one that is there
 

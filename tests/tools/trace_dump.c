@@ -85,7 +85,9 @@ static void print_resources(const struct trace *trace) {
         const struct trace_resource *resource = &trace->resources[i];
         printf("resource\t%" PRIu64 "\t%" PRIu32 "\t%s\t%s\t%" PRId64 "\t%s\n", resource->id, resource->kind,
                text(trace->classes[resource->class].name), text(resource->name), resource->capacity,
-               resource->flags & RESOURCE_FAIR ? "f" : "-");
+               resource->flags & RESOURCE_FAIR           ? "f"
+               : resource->flags & RESOURCE_READERS_PASS ? "r"
+                                                         : "-");
     }
 }
 
