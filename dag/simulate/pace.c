@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { SITE_LEAST = 20, TASKS_LEAST = 100, ROUNDS = 12, DRAWN = 30 };
+enum { SITE_LEAST = 20, TASKS_LEAST = 40, ROUNDS = 12, DRAWN = 30 };
 
 static const double most_times = 4, most_factor[PACE_FACTORS] = {10, 4, 1.5};
 
