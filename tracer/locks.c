@@ -17,6 +17,8 @@ static jvmtiEnv *env; // NULL: no locks
 static bool tells_owners;
 static jfieldID owner, thread_number;
 static jclass int_array; // of such the JVM makes the locks for initialising classes
+static jclass class_loader;
+static jmethodID load_class; // ClassLoader.loadClass(String): the JVM asks a loader by it
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of tags: to read one and to set it is one step
 
@@ -167,11 +169,31 @@ static void wait_for_monitor(JNIEnv *jni, struct thread_state *state, jobject mo
     resources_wait(jni, state, (struct wanted){.slot = slot, .units = 1, .at_top = true});
 }
 
+// Whether the thread is about to lock what a class loader locks while it loads a class.
+static bool loads_class(void) {
+    enum { NEAR = 16 };
+    jvmtiFrameInfo stack[NEAR];
+    jint count = 0;
+    if (!load_class || (*env)->GetStackTrace(env, NULL, 0, NEAR, stack, &count) != JVMTI_ERROR_NONE) return false;
+    for (jint i = 0; i < count; i++) {
+        if (stack[i].method == load_class) return true;
+    }
+    return false;
+}
+
+// What is locked while a class is loaded or initialised is no lock of the program's: once the class is there no thread
+// waits for it. The JVM locks a loader itself, unless that can load several classes at a time. Asked once of each: what
+// is a resource stays one.
+static bool is_of_jvm(JNIEnv *jni, jobject monitor) {
+    if (resources_find(known_id(monitor))) return false;
+    return (int_array && (*jni)->IsInstanceOf(jni, monitor, int_array)) ||
+           (class_loader && (*jni)->IsInstanceOf(jni, monitor, class_loader)) || loads_class();
+}
+
 static void JNICALL on_contended_enter(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor) {
     PROBED struct thread_state *state = probe_begin();
     if (!may_begin(state) || waits_for_asked(jni, state)) return;
-    bool of_jvm = int_array && (*jni)->IsInstanceOf(jni, monitor, int_array);
-    if (resources_may_wait(state) && !of_jvm)
+    if (resources_may_wait(state) && !is_of_jvm(jni, monitor))
         wait_for_monitor(jni, state, monitor);
     else
         begin_block(state, monitor, identity_class(jni, state, monitor));
@@ -547,6 +569,9 @@ void locks_init(JNIEnv *jni) {
     owner = identity_field(jni, ownable, "exclusiveOwnerThread", "Ljava/lang/Thread;");
     thread_number = identity_field(jni, tracer.thread_class, "tid", "J");
     int_array = identity_global_class(jni, "[I");
+    if ((class_loader = identity_global_class(jni, "java/lang/ClassLoader")))
+        load_class = (*jni)->GetMethodID(jni, class_loader, "loadClass", "(Ljava/lang/String;)Ljava/lang/Class;");
+    (*jni)->ExceptionClear(jni);
     resources_init(jni);
 }
 
