@@ -172,8 +172,10 @@ static bool computes_much(const struct dag *dag) {
     return last->compiled_ns > 0 && (double)(last->process_cpu_ns - first->process_cpu_ns) >= cores_ns / 2;
 }
 
-// Of a run whose code was being compiled for the better part of it.
+// Of a run whose code was being compiled for the better part of it. The shorter it is, the less its tasks tell of what
+// code costs when others are at it: runs of half a second were found to be off by up to twice their length.
 static bool warn_of_cold(struct warnings *warnings, const struct dag *dag, struct error *error) {
+    enum { SHORT_NS = 2000000000 };
     struct warm warm;
     if (!computes_much(dag)) return true;
     if (!warm_of_run(dag, &warm, error)) return false;
@@ -181,7 +183,8 @@ static bool warn_of_cold(struct warnings *warnings, const struct dag *dag, struc
     if (warm.verdict == WARM_NEVER)
         return warnings_say(warnings, error,
                             "the run did not become warm: its tasks cost less and less up to its end. An estimate goes "
-                            "by what they tell of that, and may be off by a tenth and more; a longer run tells more");
+                            "by what they tell of that, and may be off by a %s and more; a longer run tells more",
+                            wall_ns < SHORT_NS ? "half" : "tenth");
     if (warm.verdict != WARM_FOUND || cold_ns < wall_ns / 2) return true;
     return warnings_say(warnings, error,
                         "the run was cold for %s of its %s: estimates go by what its tasks tell of that. What lasts is "
