@@ -235,7 +235,7 @@ static const struct hook_field fields[] = {
         class_name, method, descriptor, AT_THROW, "int -1; call syncEnds (I)V", NULL                                   \
     }
 
-// StampedLock has no owner: whoever has got a stamp tells, and ends the wait.
+// StampedLock has no owner: the thread that has got a stamp tells, and so ends its wait.
 #define STAMPED JUC "locks/StampedLock"
 #define STAMP_QUEUES_UP(method, shared)                                                                                \
     {                                                                                                                  \

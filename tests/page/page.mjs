@@ -154,6 +154,7 @@ async function tryBoard(browser, file, board, state, arrow) {
     await page.getByText(`${board[0].toUpperCase()}${board.slice(1)} as a table`).click();
     const rows = page.locator('#timeline table tbody tr').filter({ hasText: state });
     const arrows = page.getByRole('region', { name: 'arrows of the selected span' }).getByText(arrow);
+    await rows.first().waitFor(); // the table comes after the click
     for (const timeout of [2000, 20_000]) { // a busy machine needs more
         for (let i = 0; i < (await rows.count()) && (await arrows.count()) === 0; i++) {
             await rows.nth(i).locator('button').click();
