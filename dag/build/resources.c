@@ -197,8 +197,20 @@ static int64_t known_units(const struct dag *dag, const struct dag_resource *res
     return counted && known->capacity > 0 ? known->capacity : 0;
 }
 
+// A thread that was only blocked at a lock (it has no place) tells nothing of giving it back: beside those that do it
+// takes nothing, and waits for as long as it did.
+static void blocked_take_nothing(struct dag *dag) {
+    for (uint32_t i = 0; i < dag->ask_count; i++) {
+        struct dag_ask *ask = &dag->asks[i];
+        const struct dag_resource *resource = &dag->resources[ask->resource];
+        const bool blocked = ask->asked != DAG_NONE && ask->site == 0 && ask->released == DAG_NONE;
+        if (blocked && is_exclusive(resource) && resource->tells_holds) ask->units = 0;
+    }
+}
+
 static void begin_counts(struct replay *replay) {
     struct dag *dag = replay->dag;
+    blocked_take_nothing(dag);
     for (uint32_t r = 0; r < dag->resource_count; r++) dag->resources[r].initial = known_units(dag, &dag->resources[r]);
     for (uint32_t i = 0; i < dag->ask_count; i++) { // objects that were put in first are not there before
         struct dag_resource *resource = &dag->resources[dag->asks[i].resource];
