@@ -366,6 +366,32 @@ static void test_a_fair_lock_is_handed_over(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
+// Task 2 was only blocked at it: where and for how long it has it is not told, and task 3 has it later.
+static void test_a_blocked_thread_keeps_no_lock(void **state) {
+    (void)state;
+    struct program_by_hand p = begin(3, RESOURCE_LOCK, 1, 0);
+    spawn(&p, 100, 1);
+    put(&p, 1, 200, EVENT_HELD, R, one(&p));
+    released(&p, 1, 400);
+    ends(&p, 1, 450);
+    spawn(&p, 130, 2);
+    tb_event(p.tb, WORKERS + 2, 250, EVENT_BLOCK_BEGIN, R, 250 - p.awake_ns[2]);
+    p.asked_ns[2] = 250;
+    wakes(&p, 2, 420, EVENT_BLOCK_END, R);
+    ends(&p, 2, 500);
+    spawn(&p, 160, 3);
+    put(&p, 3, 700, EVENT_HELD, R, one(&p));
+    released(&p, 3, 750);
+    ends(&p, 3, 800);
+    open_awaiting(&p, 3, 800);
+    for (unsigned m = 0; m < 2; m++) {
+        assert_int_equal(simulate(&p, models[m]), DAG_OK);
+        assert_now(&p, 500, 500);
+        assert_now(&p, 700, 700);
+    }
+    simulate_fixture_close(&p.fixture);
+}
+
 // Readers 1 and 2 have it, writer 3 waits for both, and reader 4 for the writer that came before it.
 static void test_a_lock_for_readers_and_writers(void **state) {
     (void)state;
@@ -1042,6 +1068,7 @@ int main(void) {
         cmocka_unit_test(test_who_slept_for_a_connection_before),
         cmocka_unit_test(test_whoever_comes_has_an_unfair_lock),
         cmocka_unit_test(test_a_fair_lock_is_handed_over),
+        cmocka_unit_test(test_a_blocked_thread_keeps_no_lock),
         cmocka_unit_test(test_a_lock_for_readers_and_writers),
         cmocka_unit_test(test_a_lock_is_had_twice),
         cmocka_unit_test(test_a_lock_that_was_held_before),
