@@ -173,7 +173,7 @@ static bool computes_much(const struct dag *dag) {
 }
 
 // Of a run whose code was being compiled for the better part of it. The shorter it is, the less its tasks tell of what
-// code costs when others are at it: runs of half a second were found to be off by up to twice their length.
+// code costs when others are at it.
 static bool warn_of_cold(struct warnings *warnings, const struct dag *dag, struct error *error) {
     enum { SHORT_NS = 2000000000 };
     struct warm warm;
