@@ -125,11 +125,28 @@ static bool mostly_sleeps(const struct bootstrap *bootstrap, uint32_t task) {
 
 // Which tasks are drawn.
 
+// Messages have no site: of one kind are those of one type to actors of one type.
+static uint32_t actor_type(const struct dag *dag, uint32_t task) {
+    const bool is_message = dag->tasks[task].flags & TASK_MESSAGE;
+    const uint32_t init = is_message ? dag->actors[dag->actor_of[task]].init : DAG_NONE;
+    return init == DAG_NONE ? 0 : dag->tasks[init].task_class;
+}
+
+static uint32_t message_type(const struct dag *dag, uint32_t task) {
+    return dag->tasks[task].flags & TASK_MESSAGE ? dag->tasks[task].task_class : 0;
+}
+
+static int compare_numbers(uint32_t x, uint32_t y) {
+    return (x > y) - (x < y);
+}
+
 static int compare_kinds(const struct bootstrap *bootstrap, uint32_t x, uint32_t y) {
-    const struct dag_task *tasks = bootstrap->dag->tasks;
-    if (tasks[x].site != tasks[y].site) return tasks[x].site < tasks[y].site ? -1 : 1;
-    if (tasks[x].context != tasks[y].context) return tasks[x].context < tasks[y].context ? -1 : 1;
-    return (int)mostly_sleeps(bootstrap, x) - (int)mostly_sleeps(bootstrap, y);
+    const struct dag *dag = bootstrap->dag;
+    int order = compare_numbers(dag->tasks[x].site, dag->tasks[y].site);
+    if (order == 0) order = compare_numbers(dag->tasks[x].context, dag->tasks[y].context);
+    if (order == 0) order = compare_numbers(actor_type(dag, x), actor_type(dag, y));
+    if (order == 0) order = compare_numbers(message_type(dag, x), message_type(dag, y));
+    return order == 0 ? (int)mostly_sleeps(bootstrap, x) - (int)mostly_sleeps(bootstrap, y) : order;
 }
 
 static int compare_durations(const void *a, const void *b, void *context) {
@@ -158,7 +175,8 @@ enum { NOT_DRAWN = TASK_UNFINISHED | TASK_NESTED | TASK_BEGUN_BEFORE };
 static bool is_drawn(const struct bootstrap *bootstrap, uint32_t index) {
     const struct dag *dag = bootstrap->dag;
     const struct dag_task *task = &dag->tasks[index];
-    if (task->start == DAG_NONE || task->site == DAG_NONE || task->flags & NOT_DRAWN) return false;
+    const bool has_kind = task->site != DAG_NONE || task->flags & TASK_MESSAGE;
+    if (task->start == DAG_NONE || !has_kind || task->flags & NOT_DRAWN) return false;
     const int64_t lasts_ns = dag->vertices.time_ns[task->end] - dag->vertices.time_ns[task->start];
     return bootstrap->own_ns[index] > 0 && lasts_ns <= (dag->last_ns - dag->first_ns) / 2;
 }

@@ -6,8 +6,9 @@
 // sections 3.2 and 3.3; blocks: Kuensch: The Jackknife and the Bootstrap for General Stationary Observations, Annals of
 // Statistics 17(3), 1989; their section 8.2). A second recording is of the same program that is asked for the same
 // things: a task that had much to do, or met cold code, has and meets that again. So a task takes what others took only
-// within its stratum: site and context (SPEC section 2), whether it mostly slept though no event says so (Thread.sleep,
-// I/O), and durations that are less than twice the shortest, of tasks that sleep less than 1.1 times. Of the same task
+// within its stratum: site and context (SPEC section 2), or of an actor's message its type and the actor's; whether it
+// mostly slept though no event says so (Thread.sleep, I/O); and durations that are less than twice the shortest, of
+// tasks that sleep less than 1.1 times. Of the same task
 // in two runs of one program the logarithm of its duration deviated by 0.15 to 0.35 where it computes, and by 0.001 to
 // 0.05 where it sleeps; durations spread evenly over such a stratum deviate by 0.2 and 0.03. Tasks that are there for
 // more than half of the run (acceptors, loops) end when it does, and take as long as recorded.

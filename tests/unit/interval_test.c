@@ -137,6 +137,55 @@ static void test_sites_apart(void **state) {
     close_fixture(&f);
 }
 
+// One that a mailbox's task handles on the worker.
+static void add_message(struct trace_builder *tb, uint64_t message, uint64_t actor, uint64_t from, uint64_t to) {
+    tb_event(tb, 2, from, EVENT_MESSAGE_BEGIN, message, 0, actor);
+    tb_event(tb, 2, to, EVENT_MESSAGE_END, message, 0);
+}
+
+// Two of one type to an actor take 1000 and 1100 in any draw. One of another type, and one to another actor's type, are
+// alone.
+static void build_messages(struct fixture *f) {
+    struct trace_builder *tb = tb_new();
+    *f = (struct fixture){.tb = tb};
+    const uint32_t pool = tb_pool(tb, "pool", 1), site = tb_site(tb, "Main", "main", 1);
+    const uint32_t text = tb_class(tb, "Text"), stop = tb_class(tb, "Stop"), type[] = {text, text, stop, text};
+    tb_thread(tb, 1, "main", 0);
+    tb_thread(tb, 2, "worker", 0);
+    tb_event(tb, 1, 0, EVENT_MAIN_BEGIN, MAIN);
+    tb_event(tb, 1, 10, EVENT_ACTOR_CREATED, 30, 0, tb_class(tb, "Reader"));
+    tb_event(tb, 1, 12, EVENT_ACTOR_CREATED, 31, 0, tb_class(tb, "Writer"));
+    tb_event(tb, 1, 20, EVENT_SPAWN_BEGIN, 7, site, pool);
+    tb_event(tb, 1, 21, EVENT_SPAWN_END, 7);
+    for (uint64_t i = 0; i < 4; i++) {
+        const uint64_t told = message_operand(type[i], MESSAGE_OF_PROGRAM, MESSAGE_TO_ACTOR, false);
+        tb_event(tb, 1, 22 + i, EVENT_MESSAGE_SENT, 40 + i, i == 3 ? 31 : 30, told);
+    }
+    tb_event(tb, 1, 30, EVENT_THREAD_END, MAIN);
+    tb_event(tb, 2, 2, EVENT_WORKER_BEGIN, pool);
+    tb_event(tb, 2, 40, EVENT_TASK_START, 7, 0);
+    for (uint64_t actor = 30; actor <= 31; actor++) {
+        tb_event(tb, 2, 41 + 10 * (actor - 30), EVENT_INIT_BEGIN, actor, 0);
+        tb_event(tb, 2, 45 + 10 * (actor - 30), EVENT_INIT_END, actor, 0);
+    }
+    add_message(tb, 40, 30, 100, 1100);
+    add_message(tb, 41, 30, 1150, 2250);
+    add_message(tb, 42, 30, 2300, 3900);
+    add_message(tb, 43, 31, 4000, 5300);
+    tb_event(tb, 2, 5400, EVENT_TASK_END, 7, 0);
+    open_fixture(f);
+}
+
+static void test_messages_by_type(void **state) {
+    struct fixture f;
+    build_messages(&f);
+    struct intervals intervals = estimate(&f, 200, 1);
+    assert_near(f.base.wall_ns, 5400);
+    assert_true(intervals.of[INTERVAL_WALL].low > 5298 && intervals.of[INTERVAL_WALL].low < 5302);
+    assert_true(intervals.of[INTERVAL_WALL].high > 5498 && intervals.of[INTERVAL_WALL].high < 5502);
+    close_fixture(&f);
+}
+
 static void test_seed(void **state) {
     struct fixture f;
     build_chain(&f, 2, 9, rising);
@@ -351,19 +400,21 @@ static void test_progress_is_told(void **state) {
     close_fixture(&f);
 }
 
-static void test_two_threads(void **state) {
-    struct fixture f;
+static void test_several_threads(void **state) {
+    struct fixture f, each[HANDS];
+    struct interval_request request = {.replicates = 200, .seed = 3, .evaluate = measure, .hands = HANDS};
     build_chain(&f, 3, 20, rising);
-    struct fixture second = {.dag = f.dag, .base = f.base, .error = ERROR_INIT};
-    struct interval_request request = {
-        .replicates = 200, .seed = 3, .evaluate = measure, .hands = HANDS, .contexts = {&f, &second}};
+    for (uint32_t h = 0; h < HANDS; h++) {
+        each[h] = (struct fixture){.dag = f.dag, .base = f.base, .error = ERROR_INIT};
+        request.contexts[h] = &each[h];
+    }
     struct intervals alone = estimate(&f, 200, 3), together;
     assert_true(interval_estimate(f.dag, &f.base, &request, &together, &f.error));
     assert_int_equal(together.replicates, 200);
     for (int i = 0; i < INTERVAL_COMPOSITE; i++) {
         assert_true(together.of[i].low == alone.of[i].low && together.of[i].high == alone.of[i].high);
     }
-    metrics_work_destroy(&second.work);
+    for (uint32_t h = 0; h < HANDS; h++) metrics_work_destroy(&each[h].work);
     close_fixture(&f);
 }
 
@@ -389,13 +440,14 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_alike),
         cmocka_unit_test(test_sites_apart),
+        cmocka_unit_test(test_messages_by_type),
         cmocka_unit_test(test_seed),
         cmocka_unit_test(test_sum),
         cmocka_unit_test(test_drift),
         cmocka_unit_test(test_stuck_replicates),
         cmocka_unit_test(test_few),
         cmocka_unit_test(test_failure),
-        cmocka_unit_test(test_two_threads),
+        cmocka_unit_test(test_several_threads),
         cmocka_unit_test(test_progress_is_told),
         cmocka_unit_test(test_random_traces),
         cmocka_unit_test(test_unlike_apart),
