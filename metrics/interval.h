@@ -70,7 +70,7 @@ struct interval_request {
     unsigned replicates; // 5 tell the order of magnitude, 200 the first digit
     uint64_t seed;       // the same seed gives the same intervals, however many threads there are
     interval_evaluate *evaluate;
-    uint32_t hands;        // threads (base/hands.h), 1 or HANDS
+    uint32_t hands;        // threads (base/hands.h), 1 to HANDS
     void *contexts[HANDS]; // a thread each
     // How many are evaluated, and how many are left; may be NULL. By the calling thread.
     void (*progress)(void *context, uint64_t done, uint64_t left);

@@ -15,6 +15,7 @@
 enum { LEAST_REPLICATES = 5, MOST_REPLICATES = 200 };
 #define INTERVAL_NS UINT64_C(6000000000) // expected, for all replicates, of one thread
 #define ALONE_NS    UINT64_C(2000000)    // less is done before a second thread is there
+#define AT_ONCE_NS  UINT64_C(1200000000) // expected, for what is simulated at once: it keeps about a gigabyte
 
 bool estimator_init(struct estimator *estimator, const struct dag *dag, const struct window *window,
                     struct error *error) {
@@ -257,6 +258,11 @@ uint64_t estimator_cost_ns(const struct estimator *estimator) {
     return cost_ns(estimator->model.kind, (uint64_t)estimator->dag->vertex_count + 1);
 }
 
+uint32_t estimator_hands(uint64_t cost_ns) {
+    const uint64_t roomy = AT_ONCE_NS / (cost_ns + 1), most = roomy < 2 ? 2 : roomy, there = hands_there();
+    return (uint32_t)(there < most ? there : most);
+}
+
 // Intervals
 
 // An estimator of replicates that asks for what another does.
@@ -305,7 +311,7 @@ static struct interval_request request_of(const struct estimator *estimator) {
                                      .evaluate = evaluate_replicate,
                                      .progress = estimator->progress,
                                      .progress_context = estimator->progress_context,
-                                     .hands = replicates * cost > ALONE_NS ? HANDS : 1};
+                                     .hands = replicates * cost > ALONE_NS ? estimator_hands(cost) : 1};
 }
 
 bool estimator_intervals(const struct estimator *estimator, const struct metrics *estimate, struct intervals *intervals,

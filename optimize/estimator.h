@@ -114,6 +114,10 @@ bool estimator_measure_baseline(struct estimator *estimator, bool all, struct ba
 // What a run and its measurement cost, as expected of this model on a DAG of this size.
 uint64_t estimator_cost_ns(const struct estimator *estimator);
 
+// How many threads should do runs of that cost each: one for each CPU (base/hands.h), fewer, but two, of large DAGs, as
+// each keeps a simulation.
+uint32_t estimator_hands(uint64_t cost_ns);
+
 // How much `estimate`, of this model and edit, owes to the accident of the recording (metrics/interval.h). As many
 // replicates as take some seconds: at most 200, and of a large DAG 5. The last run, which was this one, is kept.
 bool estimator_intervals(const struct estimator *estimator, const struct metrics *estimate, struct intervals *intervals,

@@ -133,7 +133,7 @@ static void estimate_run(void *context, uint32_t hand, uint32_t index) {
 
 static bool estimate_all(struct work *work, struct error *error) {
     const size_t count = work->request->run_count;
-    hands_run(estimate_run, work, (uint32_t)count, count > 1 ? HANDS : 1);
+    hands_run(estimate_run, work, (uint32_t)count, hands_there());
     for (size_t r = 0; r < count; r++) {
         if (work->runs[r].error.status == STATUS_OK) continue;
         *error = work->runs[r].error;

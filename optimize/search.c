@@ -70,9 +70,9 @@ static bool begin(struct search *search, struct error *error) {
     return true;
 }
 
-// After the replay, of which the helper's estimators know what they need not find out once more.
+// After the replay, of which the helpers' estimators know what they need not find out once more.
 static bool get_help(struct search *search, uint32_t hands, struct error *error) {
-    search->hands = hands ? hands : search->cost_ns < WORTH_A_THREAD_NS ? 1 : HANDS;
+    search->hands = hands ? hands : search->cost_ns < WORTH_A_THREAD_NS ? 1 : estimator_hands(search->cost_ns);
     for (uint32_t hand = 1; hand < search->hands; hand++) {
         if (!evaluator_new_beside(&search->evaluators[hand], &search->evaluators[0], &search->scratch, error))
             return false;

@@ -17,12 +17,12 @@ enum { SEARCH_EVALUATIONS = 10000 }; // as many as R Sec. 5
 // of candidates. Plans that change the same tasks are one. What betters the runs by no more than the noise (struct
 // baseline, the worst trace) is no gain, and no plan; nor is what gains by `balanced` in shares of time alone, or part
 // of one. Cost: an estimator_run and an estimator_measure a
-// plan and trace, by two threads where that pays. Errors: STATUS_USAGE from objective_check or an empty window; no
+// plan and trace, by several threads where that pays. Errors: STATUS_USAGE from objective_check or an empty window; no
 // memory.
 bool search_run(struct estimator *const *traces, size_t trace_count, const struct search_options *options,
                 struct arena *arena, struct search_result *result, struct error *error);
 
-// search_run by one thread, or by HANDS (base/hands.h), however small the traces; 0: by HANDS where that pays. The same
+// search_run by so many threads, 1 to HANDS (base/hands.h), however small the traces; 0: by as many as pay. The same
 // comes out.
 bool search_run_by(struct estimator *const *traces, size_t trace_count, const struct search_options *options,
                    uint32_t hands, struct arena *arena, struct search_result *result, struct error *error);

@@ -87,7 +87,7 @@ static bool finish(struct builder *builder) {
 
 static uint32_t hands_that_pay(const struct trace *trace) {
     enum { LEAST_SHARED = 200000 }; // events: of these the threads cost next to nothing
-    return trace->event_count < LEAST_SHARED ? 1 : HANDS;
+    return trace->event_count < LEAST_SHARED ? 1 : hands_there();
 }
 
 struct dag *dag_build(const struct trace *trace, struct error *error) {

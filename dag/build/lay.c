@@ -929,13 +929,13 @@ static bool lay_streams(struct builder *builder) {
     return true;
 }
 
-struct laying { // all streams, by two hands
+struct laying { // all streams, by one hand, and room for them by others
     struct builder *builder;
     struct vertex_room room;
     bool ok;
 };
 
-// While one hand lays, the other gets the arrays their memory ahead of it.
+// While one hand lays, others get the arrays their memory ahead of it.
 static void lay_or_make_room(void *of, uint32_t hand, uint32_t item) {
     struct laying *laying = of;
     (void)hand;

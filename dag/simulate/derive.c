@@ -65,7 +65,7 @@ struct derive_work {
     uint32_t *now;    // a vertex of the recording each: where it is in this run, DAG_NONE
     uint32_t *caused; // of each thread, where its vertices are: those whose cause is still to be found, rising
     uint32_t *open;   // room for all tasks, once for each hand
-    struct hand hands[HANDS];
+    struct hand hands[DERIVERS];
     uint32_t hand_count;
 };
 
@@ -145,7 +145,7 @@ static bool reserve(struct simulation *sim) {
     if (sim->job_count >= work->task_capacity) {
         size_t tasks = (size_t)sim->job_capacity + 1;
         if (!pages_resize(&work->tasks, tasks, sizeof *work->tasks) ||
-            !pages_resize(&work->open, HANDS * tasks, sizeof *work->open) ||
+            !pages_resize(&work->open, DERIVERS * tasks, sizeof *work->open) ||
             !pages_resize(&work->places, tasks, sizeof *work->places) ||
             (sim->dag->due_ns && !reserve_due(work, tasks)) ||
             (sim->dag->actor_of && !pages_resize(&work->actor_of, tasks, sizeof *work->actor_of))) {
@@ -774,7 +774,8 @@ bool derive_run_by(struct simulation *sim, uint32_t hands) {
     if (!reserve(sim)) return false;
     struct derive_work *work = sim->derive;
     work->hand_count = hands;
-    for (uint32_t i = 0; i < HANDS; i++) work->hands[i] = (struct hand){sim, &work->open[i * work->task_capacity], 0};
+    for (uint32_t i = 0; i < DERIVERS; i++)
+        work->hands[i] = (struct hand){sim, &work->open[i * work->task_capacity], 0};
     sim->derived = *sim->dag;
     run_all(sim, prepare, FIRST_PROCESS + sim->process_count);
     if (!arrange_threads(sim)) return false;
@@ -810,7 +811,7 @@ bool derive_run_by(struct simulation *sim, uint32_t hands) {
 }
 
 bool derive_run(struct simulation *sim) {
-    return derive_run_by(sim, sim->passed < LEAST_SHARED ? 1 : HANDS);
+    return derive_run_by(sim, sim->passed < LEAST_SHARED || hands_there() == 1 ? 1 : DERIVERS);
 }
 
 // ---- the run without a DAG

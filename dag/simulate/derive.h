@@ -5,9 +5,11 @@
 
 #include "dag/simulate/state.h"
 
+enum { DERIVERS = 2 }; // a search has threads of its own
+
 bool derive_new(struct simulation *sim);
 bool derive_run(struct simulation *sim);                      // of large runs by two threads, which changes nothing
-bool derive_run_by(struct simulation *sim, uint32_t threads); // 1 or 2
+bool derive_run_by(struct simulation *sim, uint32_t threads); // 1 or DERIVERS
 void derive_free(struct simulation *sim);
 
 #endif

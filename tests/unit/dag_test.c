@@ -1079,7 +1079,7 @@ static void check_same(const struct dag *one, const struct dag *two) {
 }
 
 // So small a trace is built by one.
-static void test_two_hands_build_the_same(void **state) {
+static void test_many_hands_build_the_same(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 400; seed++) {
         struct trace_builder *tb = seed % 2 ? random_events(seed) : random_trace(seed);
@@ -1262,7 +1262,7 @@ int main(void) {
         cmocka_unit_test(test_write_a_body_without_its_end),
         cmocka_unit_test(test_write_says_why_it_failed),
         cmocka_unit_test(test_graph),
-        cmocka_unit_test(test_two_hands_build_the_same),
+        cmocka_unit_test(test_many_hands_build_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

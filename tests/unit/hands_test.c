@@ -9,6 +9,8 @@
 
 #include "base/hands.h"
 
+#include <unistd.h>
+
 enum { ITEMS = 20000 };
 
 struct tally {
@@ -21,7 +23,7 @@ static void count_item(void *context, uint32_t hand, uint32_t item) {
     tally->by[hand]++;
 }
 
-// Whoever does them: that the other hand does some is nothing to rely on.
+// Whoever does them: that other hands do some is nothing to rely on.
 static void test_each_item_is_done_once(void **state) {
     (void)state;
     static const uint32_t counts[] = {0, 1, 2, ITEMS};
@@ -31,13 +33,22 @@ static void test_each_item_is_done_once(void **state) {
             memset(&tally, 0, sizeof tally);
             hands_run(count_item, &tally, counts[c], hands);
             for (uint32_t i = 0; i < ITEMS; i++) assert_int_equal(tally.done[i], i < counts[c]);
-            assert_int_equal(tally.by[0] + tally.by[1], counts[c]);
-            if (hands == 1) assert_int_equal(tally.by[1], 0);
+            uint32_t done = 0;
+            for (uint32_t h = 0; h < hands; h++) done += tally.by[h];
+            assert_int_equal(done, counts[c]);
         }
     }
 }
 
+static void test_there_is_one_for_each_cpu(void **state) {
+    (void)state;
+    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    assert_true(hands_there() >= 1 && hands_there() <= HANDS);
+    if (cpus < HANDS) assert_true((long)hands_there() <= cpus);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_item_is_done_once)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_item_is_done_once),
+                                       cmocka_unit_test(test_there_is_one_for_each_cpu)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A search by two threads finds what one finds, whichever figures are told. By itself, so that ThreadSanitizer has
+// A search by several threads finds what one finds, whichever figures are told. By itself, so that ThreadSanitizer has
 // little to run.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -97,7 +97,7 @@ static void assert_all_same(struct way first, struct way second) {
     assert_true(tally.plans > 5 && tally.candidates > 60);
 }
 
-static void test_two_hands_find_what_one_finds(void **state) {
+static void test_many_hands_find_what_one_finds(void **state) {
     assert_all_same((struct way){1, true}, (struct way){HANDS, true});
 }
 
@@ -106,7 +106,7 @@ static void test_all_figures_find_what_few_find(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_two_hands_find_what_one_finds),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_many_hands_find_what_one_finds),
                                        cmocka_unit_test(test_all_figures_find_what_few_find)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
