@@ -54,7 +54,7 @@ static void measure_others(struct simulation *sim, const double *own_ns) {
         double length_ns = (double)(to->time_ns - from->time_ns);
         double busy_ns = fmax((double)(to->machine_cpu_ns - from->machine_cpu_ns),
                               (double)(to->process_cpu_ns - from->process_cpu_ns));
-        sim->recorded.background[s].cores = length_ns > 0 ? fmax(busy_ns - own_ns[s], 0) / length_ns : 0;
+        sim->recorded.others[s] = length_ns > 0 ? fmax(busy_ns - own_ns[s], 0) / length_ns : 0;
     }
 }
 
@@ -207,7 +207,7 @@ static double cores_needed(const int64_t *together_ns, uint32_t most, double own
 // two samples.
 static void bound_others(struct sweep *sweep) {
     const double nearly_all = 0.99;
-    double *others = &sweep->sim->recorded.background[sweep->sample].cores;
+    double *others = &sweep->sim->recorded.others[sweep->sample];
     double needed = cores_needed(sweep->together_ns, sweep->most, nearly_all * sweep->own_ns[sweep->sample]);
     *others = fmax(fmin(*others, recorded_cores(sweep->sim) - needed), 0);
     memset(sweep->together_ns, 0, (sweep->most + 1) * sizeof *sweep->together_ns);
@@ -243,7 +243,7 @@ static void pass_change(struct sweep *sweep) {
 
 static double rate(const struct sweep *sweep) {
     const struct simulation *sim = sweep->sim;
-    return cores_rate(recorded_cores(sim), sim->recorded.background[sweep->sample].cores, sweep->awake);
+    return cores_rate(recorded_cores(sim), sim->recorded.others[sweep->sample], sweep->awake);
 }
 
 // Returns the pace; 1 as long as it is looked for.
@@ -357,26 +357,32 @@ static void go_through(struct sweep *sweep) {
     pass_to(sweep, INT64_MAX - 1);
 }
 
-// They compute for themselves in a run.
-static void leave_compilers_out(struct simulation *sim) {
+// What there is beside edges in a run: compilers that are known compute for themselves.
+static void find_background(struct simulation *sim, bool compilers_known) {
     const struct dag *dag = sim->dag;
-    for (uint32_t s = 1; s < dag->sample_count; s++) {
-        const struct dag_sample *from = &dag->samples[s - 1], *to = &dag->samples[s];
-        const double length_ns = (double)(to->time_ns - from->time_ns);
-        double *others = &sim->recorded.background[s].cores;
-        if (length_ns > 0) *others = fmax(*others - (double)(to->compiled_ns - from->compiled_ns) / length_ns, 0);
+    for (uint32_t s = 0; s < dag->sample_count; s++) {
+        const struct dag_sample *from = &dag->samples[s ? s - 1 : 0], *to = &dag->samples[s];
+        const double length_ns = (double)(to->time_ns - from->time_ns), others = sim->recorded.others[s];
+        const double compiling =
+            compilers_known && length_ns > 0 ? (double)(to->compiled_ns - from->compiled_ns) / length_ns : 0;
+        sim->recorded.background[s].cores = fmax(others - compiling, 0);
     }
 }
 
 static bool anyone_else(const struct simulation *sim) {
     bool any = false;
-    for (uint32_t s = 0; s < sim->dag->sample_count && !any; s++) any = sim->recorded.background[s].cores > 0;
+    for (uint32_t s = 0; s < sim->dag->sample_count && !any; s++) any = sim->recorded.others[s] > 0;
     return any;
 }
 
+// Of a replicate as of the recording itself: samples are of that.
 static bool measure_background(const struct sweep *over, const uint8_t *played) {
     struct simulation *sim = over->sim;
     const struct dag *dag = sim->dag;
+    if (sim->replicated && sim->replicated->calibrated) {
+        memcpy(sim->recorded.others, sim->replicated->recorded.others, dag->sample_count * sizeof(double));
+        return true;
+    }
     uint32_t cores = dag->trace->header.cores;
     double *own_ns = calloc((size_t)dag->sample_count + 1, sizeof *own_ns);
     struct sweep sweep = *over;
@@ -431,10 +437,10 @@ static bool pace_run(struct sweep *sweep) {
     struct pacing *pacing = sim->recorded.pacing;
     if (pacing && !learn_pace(sweep)) return false;
     go_through(sweep);
+    find_background(sim, sweep->pacing);
     if (!sweep->pacing) return true;
     find_mean_pace(pacing, sim->dag);
     pacing_find_compiling(pacing, sim->dag, sim->recorded.background);
-    leave_compilers_out(sim);
     return true;
 }
 
@@ -456,13 +462,16 @@ bool service_new(struct simulation *sim) {
     free(sim->recorded.residuals); // of an attempt without enough memory
     free(sim->recorded.pauses);
     free(sim->recorded.background);
+    free(sim->recorded.others);
     pacing_free(sim->recorded.pacing);
     bool no_memory = false;
     sim->recorded.pacing = is_recorded(dag) && corrects(sim, CORRECTION_PACE) ? pacing_new(dag, &no_memory) : NULL;
     sim->recorded.residuals = calloc((size_t)dag->vertex_count + 1, sizeof *sim->recorded.residuals);
     sim->recorded.pauses = calloc((size_t)dag->pause_count + 1, sizeof *sim->recorded.pauses);
     sim->recorded.background = calloc((size_t)dag->sample_count + 1, sizeof *sim->recorded.background);
-    bool ok = !no_memory && sim->recorded.residuals && sim->recorded.pauses && sim->recorded.background && measure(sim);
+    sim->recorded.others = calloc((size_t)dag->sample_count + 1, sizeof *sim->recorded.others);
+    bool ok = !no_memory && sim->recorded.residuals && sim->recorded.pauses && sim->recorded.background &&
+              sim->recorded.others && measure(sim);
     for (uint32_t i = 0; ok && i < dag->thread_count; i++) { // a carrier is kept, and not shared
         const struct dag_thread *thread = &dag->threads[i];
         if (thread->is_virtual)

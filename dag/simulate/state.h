@@ -90,6 +90,7 @@ struct pool_state {
 // A recorded worker comes, goes, falls asleep or wakes up; of pools that do not steal, it sleeps or wakes up.
 struct transition {
     int64_t time_ns;
+    int64_t kept_ns; // of pools with a queue: what it was ready before that, without a core
     uint32_t pool;
     int32_t idle, running; // workers from then on
     bool comes;            // it woke up
@@ -175,6 +176,7 @@ struct recorded {
     struct cores_residual *residuals;    // of a vertex: of the edge to it
     struct cores_pause *pauses;          // a pause of the DAG each
     struct cores_background *background; // a sample of the DAG each: until then
+    double *others;                      // likewise: how many cores whatever is no edge had, compilers too
     struct pacing *pacing;               // how what they compute is work (service.h); NULL: it is
 };
 
@@ -199,7 +201,7 @@ struct simulation {
     const struct dag *dag;
     const struct costs *costs;
     const struct simulation *beside; // whose traits, spawned_next and, if it has calibrated, residuals, pauses,
-                                     // background and pacing these are; NULL: its own
+                                     // background, others and pacing these are; NULL: its own
     struct recorded recorded;
     struct clients clients;
     const struct simulation *replicated; // of the recording, of which this DAG is a replicate; NULL

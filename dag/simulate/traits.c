@@ -121,6 +121,7 @@ bool traits_new(struct simulation *sim) {
     sim->recorded.residuals = other->recorded.residuals;
     sim->recorded.pauses = other->recorded.pauses;
     sim->recorded.background = other->recorded.background;
+    sim->recorded.others = other->recorded.others;
     sim->recorded.pacing = other->recorded.pacing;
     return true;
 }
@@ -134,5 +135,6 @@ void traits_free(struct simulation *sim) {
     free(sim->recorded.residuals);
     free(sim->recorded.pauses);
     free(sim->recorded.background);
+    free(sim->recorded.others);
     pacing_free(sim->recorded.pacing);
 }

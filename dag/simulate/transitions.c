@@ -63,9 +63,12 @@ static bool was_queued(const struct dag *dag, const struct dag_task *task) {
 }
 
 // A worker sleeps until it takes a task for which it had to wake up.
-static void add_sleep(struct simulation *sim, const struct dag_task *task) {
+static void add_sleep(struct simulation *sim, uint32_t index) {
+    const struct dag_task *task = &sim->dag->tasks[index];
+    const int64_t waited_ns = sim->dag->vertices.time_ns[task->start] - dag_pickup_from_ns(sim->dag, task);
     add_transition(sim, task->pool, task->pickup, 1, 0);
     add_transition(sim, task->pool, task->start, -1, 1);
+    sim->recorded.transitions[sim->recorded.transition_count - 1].kept_ns = waited_ns - sim->costs->pickup_ns[index];
 }
 
 // And to the end, if nothing wakes it up any more.
@@ -174,7 +177,7 @@ bool transitions_new(struct simulation *sim) {
     }
     for (uint32_t t = 0; t < dag->task_count; t++) {
         const struct dag_task *task = &dag->tasks[t];
-        if (has_queue(dag, task->pool) && task->dispatch == DISPATCH_WOKEN) add_sleep(sim, task);
+        if (has_queue(dag, task->pool) && task->dispatch == DISPATCH_WOKEN) add_sleep(sim, t);
     }
     if (sim->recorded.transition_count)
         qsort(sim->recorded.transitions, sim->recorded.transition_count, sizeof *sim->recorded.transitions,
@@ -226,18 +229,9 @@ static int32_t asleep_before(const struct simulation *sim, uint32_t pool, uint32
                : 0;
 }
 
-// What of a pick-up was spent ready, without a core: that arises anew where cores are shared.
-static int64_t kept_ns(const struct simulation *sim, uint32_t index) {
-    if (sim->model != MODEL_CPU) return 0;
-    const struct dag_task *task = &sim->dag->tasks[index];
-    const int64_t *time_ns = sim->dag->vertices.time_ns;
-    int64_t since_ns = dag_pickup_from_ns(sim->dag, task);
-    return time_ns[task->start] - since_ns - sim->costs->pickup_ns[index];
-}
-
-// When the worker came that woke up so: where cores are shared, what it then waited for one is told apart.
+// When the worker came that woke up so: where cores are shared, what it was kept from one arises anew.
 static int64_t came_ns(const struct simulation *sim, const struct transition *transition) {
-    return transition->time_ns - kept_ns(sim, transition->task);
+    return transition->time_ns - (sim->model == MODEL_CPU ? transition->kept_ns : 0);
 }
 
 // How many of the workers slept at a task's spawn: those that had come by then, but without a core, did not.
