@@ -510,7 +510,7 @@ static inline uint32_t dag_body_after(const struct dag *dag, uint32_t vertex, ui
 // that are queues in the trace. Sound on any readable trace: half brackets,
 // lost events and unknown tasks give fewer edges, never an error; errors are a damaged trace or no memory. Cost: two
 // decodes of the trace, about 200 ns an event that concurrency touches, 20 ns a function event (bench/analyser). Of
-// large traces a second thread, which is gone when this returns, takes a part of it.
+// large traces other threads, which are gone when this returns, take parts of it.
 struct dag *dag_build(const struct trace *trace, struct error *error);
 void dag_free(struct dag *dag);
 

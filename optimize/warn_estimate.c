@@ -399,8 +399,30 @@ static bool warn_of_actors(struct warnings *warnings, const struct improvement *
     }
 }
 
+// Of a pool whose tasks race, as those of invokeAny: with more threads more of them begin before the first has won.
+static bool warn_of_races(struct warnings *warnings, const struct improvement *improvement, struct error *error) {
+    enum { LEAST_SHARE = 20 };
+    const struct dag *dag = improvement->dag;
+    uint32_t count = 0, cancelled = 0, unbegun = 0;
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        if (task->pool != improvement->pool || task->flags & TASK_NESTED) continue;
+        count++;
+        if (!dag_task_is_cancelled(dag, task)) continue;
+        cancelled++;
+        unbegun += task->start == DAG_NONE;
+    }
+    if (cancelled < 2 || cancelled < count / LEAST_SHARE) return true;
+    return warnings_say(warnings, error,
+                        "%s of %s of %s were cancelled, %s before they began: which of them begin depends on its size, "
+                        "and what those take that did not, or did not come to their end, is not known",
+                        phrase_count(cancelled).text, phrase_counted(count, "task").text,
+                        phrase_pool(dag, improvement->pool).text, unbegun ? phrase_count(unbegun).text : "none");
+}
+
 bool warn_of_change(struct warnings *warnings, const struct improvement *improvement, struct error *error) {
     if (improvement_is_of_actors(improvement)) return warn_of_actors(warnings, improvement, error);
+    if (improvement->kind == KIND_RESIZE_POOL) return warn_of_races(warnings, improvement, error);
     if (!improvement_is_of_site(improvement)) return true; // tasks stay on threads of their pool
     const struct findings findings = look_at(improvement);
     return warn_of_kind(warnings, improvement, error) && warn_of_left_out(warnings, improvement, error) &&

@@ -14,7 +14,7 @@
 //                  numbers of tasks that may follow the cores, where those change; arrivals that wait for replies,
 //                  where they are to come faster
 //   of a change    (warn_estimate.h) locks and timeouts among the tasks that it changes; state that is kept by thread;
-//                  work that may not divide; tasks that it leaves out (dag_left_out)
+//                  work that may not divide; tasks that it leaves out (dag_left_out); tasks that race, of a pool's size
 #ifndef REHYPE_OPTIMIZE_WARNINGS_H
 #define REHYPE_OPTIMIZE_WARNINGS_H
 

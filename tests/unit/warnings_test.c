@@ -406,6 +406,38 @@ static void test_cancelled(void **state) {
     close_run(&f);
 }
 
+static void resize(struct fixture *f) {
+    const struct improvement more = {
+        .kind = KIND_RESIZE_POOL, .dag = f->dag, .site = DAG_NONE, .pool = f->pool, .threads = 4};
+    assert_true(warn_of_change(&f->warnings, &more, &f->error));
+}
+
+// One of three is through; main gives up the one that runs, and the one that has not begun.
+static void race(struct fixture *f, bool cancels) {
+    begin_one(f);
+    spawn(f, 1, 14, 2, f->outer);
+    spawn(f, 1, 16, 3, f->outer);
+    end(f, 2, 60, 1);
+    tb_event(f->tb, 2, 62, EVENT_TASK_START, 2);
+    for (uint64_t task = 2; cancels && task <= 3; task++) tb_event(f->tb, 1, 70 + task, EVENT_RESULT, task);
+    tb_event(f->tb, 2, 80, EVENT_TASK_END, 2, 0, cancels ? TASK_CANCELLED : TASK_RETURNED);
+    open_run(f, 100);
+}
+
+static void test_tasks_that_race(void **state) {
+    struct fixture f;
+    race(&f, true);
+    resize(&f);
+    expect(&f,
+           "2 of 3 tasks of pool-1 were cancelled, 1 before they began: which of them begin depends on its size, and "
+           "what those take that did not, or did not come to their end, is not known");
+    close_run(&f);
+    race(&f, false);
+    resize(&f);
+    expect(&f, NULL);
+    close_run(&f);
+}
+
 static void test_state_by_thread(void **state) {
     struct fixture f;
     begin_one(&f);
@@ -600,6 +632,7 @@ int main(void) {
         cmocka_unit_test(test_time_that_was_up),
         cmocka_unit_test(test_timeouts),
         cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_tasks_that_race),
         cmocka_unit_test(test_state_by_thread),
         cmocka_unit_test(test_saturated),
         cmocka_unit_test(test_losses),
