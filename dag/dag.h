@@ -259,7 +259,8 @@ enum discipline {
     DISCIPLINE_DELAY,    // by due time, and none before it is due
     DISCIPLINE_HAND_OFF, // no queue: a worker is there, is made, or the task is rejected
     DISCIPLINE_STEALING, // own tasks last in first out, others' first in first out
-    DISCIPLINE_LOOPS,    // each worker has a queue of its own, in order, and all that comes by a connection is in one
+    DISCIPLINE_LOOPS,    // each worker has a queue of its own, in order, and all that comes by a connection is in one;
+                         // or tasks are dealt to them, and each keeps until they are due those that have a time
 };
 
 struct dag_pool { // by trace pool id; [0] is none
@@ -275,6 +276,7 @@ struct dag_pool { // by trace pool id; [0] is none
     bool wakes_first;      // one that sleeps is woken before another is made, though there are fewer than core
     bool grows_first;      // where none is free another is made, up to `maximum`, before a task queues
     bool is_stage;         // the program starts its threads, which leave when nothing more comes
+    bool is_dealt;         // of loops: each is an executor of its own (dag/build/dealt.h)
 };
 
 // How many workers there are under load: beyond `core` only what the queue has no room for, unless the pool grows

@@ -420,9 +420,20 @@ static bool warn_of_races(struct warnings *warnings, const struct improvement *i
                         phrase_pool(dag, improvement->pool).text, unbegun ? phrase_count(unbegun).text : "none");
 }
 
+static bool warn_of_size(struct warnings *warnings, const struct improvement *improvement, struct error *error) {
+    const struct dag *dag = improvement->dag;
+    const bool is_dealt = improvement->pool < dag->pool_count && dag->pools[improvement->pool].is_dealt;
+    if (is_dealt && !warnings_say(warnings, error,
+                                  "%s are executors of one thread each: that tasks are dealt to them by turns is "
+                                  "assumed",
+                                  phrase_pool(dag, improvement->pool).text))
+        return false;
+    return warn_of_races(warnings, improvement, error);
+}
+
 bool warn_of_change(struct warnings *warnings, const struct improvement *improvement, struct error *error) {
     if (improvement_is_of_actors(improvement)) return warn_of_actors(warnings, improvement, error);
-    if (improvement->kind == KIND_RESIZE_POOL) return warn_of_races(warnings, improvement, error);
+    if (improvement->kind == KIND_RESIZE_POOL) return warn_of_size(warnings, improvement, error);
     if (!improvement_is_of_site(improvement)) return true; // tasks stay on threads of their pool
     const struct findings findings = look_at(improvement);
     return warn_of_kind(warnings, improvement, error) && warn_of_left_out(warnings, improvement, error) &&

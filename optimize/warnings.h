@@ -14,7 +14,8 @@
 //                  numbers of tasks that may follow the cores, where those change; arrivals that wait for replies,
 //                  where they are to come faster
 //   of a change    (warn_estimate.h) locks and timeouts among the tasks that it changes; state that is kept by thread;
-//                  work that may not divide; tasks that it leaves out (dag_left_out); tasks that race, of a pool's size
+//                  work that may not divide; tasks that it leaves out (dag_left_out); of a pool's size tasks that race,
+//                  and who deals tasks to its threads
 #ifndef REHYPE_OPTIMIZE_WARNINGS_H
 #define REHYPE_OPTIMIZE_WARNINGS_H
 

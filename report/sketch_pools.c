@@ -182,6 +182,43 @@ static void write_stage(struct draft *draft, const struct pool *pool) {
     if (pool->size == 1) draft_watch(draft, "One thread did one after the other: their order is lost.");
 }
 
+// Reactor's own schedulers, by the name of their threads.
+static const char *reactor_property(const struct pool *pool) {
+    const char *name = pool->as->name;
+    if (name && strcmp(name, "parallel") == 0) return "reactor.schedulers.defaultPoolSize";
+    return name && strcmp(name, "boundedElastic") == 0 ? "reactor.schedulers.defaultBoundedElasticSize" : NULL;
+}
+
+static void write_made_scheduler(struct draft *draft, const struct pool *pool) {
+    const char *name = pool->variable.s, *text = pool->name.s;
+    draft_before(draft, "Scheduler %s = Schedulers.newBoundedElastic(%s, Integer.MAX_VALUE, \"%s\");\n", name,
+                 size_of(pool).s, text);
+    draft_after(draft, "Scheduler %s = Schedulers.newBoundedElastic(%d, Integer.MAX_VALUE, \"%s\");\n", name,
+                pool->threads, text);
+}
+
+// Executors of one thread each.
+static void write_dealt(struct draft *draft, const struct pool *pool) {
+    const char *property = reactor_property(pool), *name = pool->variable.s;
+    if (property) {
+        draft_both(draft, "// the command line: Reactor's own scheduler\n");
+        draft_before(draft, "// -D%s=%s\n", property, size_of(pool).s);
+        draft_after(draft, "// -D%s=%d\n", property, pool->threads);
+    } else {
+        draft_both(draft, "// where the executors of %s are made, which a recording does not tell\n", pool->name.s);
+        if (has(pool->as->kind, "BoundedElastic")) {
+            write_made_scheduler(draft, pool);
+        } else {
+            draft_before(draft, "ExecutorService[] %s = new ExecutorService[%s]; // of one thread each\n", name,
+                         size_of(pool).s);
+            draft_after(draft, "ExecutorService[] %s = new ExecutorService[%d];\n", name, pool->threads);
+            draft_watch(draft, "A library's scheduler is made with that number, as Reactor's by newParallel(name, n).");
+        }
+    }
+    draft_watch(draft, "Tasks are taken to be dealt to the threads by turns: where a key decides, or who asked, they "
+                       "may be spread less evenly.");
+}
+
 static void watch_size(struct draft *draft, const struct pool *pool) {
     if (pool->size && (uint32_t)pool->threads > pool->size)
         draft_watch(draft, "What its tasks share (connections, locks, memory, other services) must bear %d at once.",
@@ -205,6 +242,10 @@ static void write_pool(struct draft *draft, const struct pool *pool) {
     }
     if (pool->rules->is_stage) {
         write_stage(draft, pool);
+        return;
+    }
+    if (pool->rules->is_dealt) {
+        write_dealt(draft, pool);
         return;
     }
     draft_both(draft, "// where %s is made, which a recording does not tell\n",

@@ -42,8 +42,9 @@ enum pool_flag {
     POOL_GROWS_FIRST = 2,    // where none is free another is made, up to the maximum, before a task queues
     POOL_WAKES_FIRST = 4,    // one that sleeps takes a task before another is made, though there are fewer than core
     POOL_STAGE = 8, // a queue from which threads of the program's own take in a loop: it makes none and ends none
-    POOL_EVENT_LOOPS =
-        16, // each of its threads has a queue of its own; of traces told anew alone (dag/build/loops_told.h)
+    // Of traces told anew alone:
+    POOL_EVENT_LOOPS = 16, // each of its threads has a queue of its own (dag/build/loops_told.h)
+    POOL_DEALT = 32,       // and somebody deals tasks among them (dag/build/dealt.h)
 };
 
 struct trace_pool {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/build/builder.h"
+#include "dag/build/dealt.h"
 #include "dag/build/loops_told.h"
 #include "dag/build/served.h"
 #include "dag/build/stages.h"
@@ -102,10 +103,10 @@ static uint32_t end_of_ids(const struct trace *trace) {
     return end;
 }
 
-// First requests, then stages: the threads of either are no others'.
+// First requests, then stages: the threads of these are no others'.
 static bool tell_anew(struct builder *builder) {
     typedef struct trace *teller(const struct trace *trace, struct trace_memory *memory, struct error *error);
-    static teller *const tellers[] = {loops_told, served_told, stages_told};
+    static teller *const tellers[] = {loops_told, served_told, dealt_told, stages_told};
     struct dag *dag = builder->dag;
     for (unsigned i = 0; i < sizeof tellers / sizeof *tellers; i++) {
         struct trace_memory memory = {0};

@@ -68,6 +68,7 @@ static void describe(const struct trace_pool *known, bool tells_due, struct dag_
     pool->discards_oldest = has(known->rejection, "ThreadPoolExecutor$DiscardOldestPolicy");
     pool->keep_alive_ns = known->keep_alive_ns;
     pool->core_times_out = known->flags & POOL_CORE_TIMES_OUT;
+    pool->is_dealt = known->flags & POOL_DEALT;
     if (pool->discipline != DISCIPLINE_DELAY) return;
     pool->drops_delayed = has(known->kind, "java.util.Timer");
     pool->capacity = INT64_MAX;

@@ -5,6 +5,7 @@
 #include "dag/simulate/delays.h"
 
 #include "dag/ns.h"
+#include "dag/simulate/event_loops.h"
 #include "dag/simulate/queue.h"
 #include "dag/simulate/stealing.h"
 #include "dag/simulate/worker.h"
@@ -50,7 +51,8 @@ bool delays_job(struct simulation *sim, uint32_t process, uint32_t job, int64_t 
     const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
     const uint32_t index = task->pool;
     if (!sim->due_ns || task->flags & TASK_OF_ACTOR) return false;
-    if (sim->pools[index].discipline != DISCIPLINE_DELAY && !stealing_governs(sim, index)) return false;
+    const enum discipline discipline = sim->pools[index].discipline;
+    if (discipline != DISCIPLINE_DELAY && discipline != DISCIPLINE_LOOPS && !stealing_governs(sim, index)) return false;
     sim->due_ns[job] = due_of(sim, process, job, now_ns);
     return sim->due_ns[job] != INT64_MIN;
 }
@@ -77,6 +79,8 @@ void delays_run(struct simulation *sim, uint32_t job, int64_t now_ns) {
         sim->dispatch[job] = DISPATCH_NONE;
     else if (pool->discipline == DISCIPLINE_DELAY)
         run_due(sim, index, job, now_ns);
+    else if (pool->discipline == DISCIPLINE_LOOPS)
+        event_loops_offer(sim, DAG_NONE, job, now_ns);
     else
         stealing_offer(sim, DAG_NONE, job, now_ns);
 }

@@ -24,14 +24,18 @@ static uint32_t slot_of(const struct simulation *sim, const struct dag_task *tas
 
 struct binding {
     struct idmap lane_of; // a connection each
-    uint32_t *bound;      // by thread: connections so far
+    uint32_t *bound;      // by thread: connections, or tasks that are dealt, so far
 };
+
+static uint32_t next_lane(struct simulation *sim, struct binding *binding, const struct dag_task *task) {
+    return slot_of(sim, task) + binding->bound[task->thread]++ * sim->pools[task->pool].recorded_count;
+}
 
 static bool bind(struct simulation *sim, struct binding *binding, const struct dag_request *request) {
     const struct dag_task *task = &sim->dag->tasks[request->task];
     uint32_t lane = request->connection ? idmap_get(&binding->lane_of, request->connection) : IDMAP_NONE;
     if (lane == IDMAP_NONE) {
-        lane = slot_of(sim, task) + binding->bound[task->thread]++ * sim->pools[task->pool].recorded_count;
+        lane = next_lane(sim, binding, task);
         if (request->connection && !idmap_add(&binding->lane_of, request->connection, lane)) return false;
     }
     sim->recorded.lanes[request->task] = lane;
@@ -44,8 +48,10 @@ static bool bind_all(struct simulation *sim) {
     bool ok = binding.bound;
     for (uint32_t t = 0; ok && t < dag->task_count; t++) {
         const struct dag_task *task = &dag->tasks[t];
-        const bool runs = is_of_loops(dag, task->pool) && task->thread != DAG_NONE;
-        sim->recorded.lanes[t] = runs ? slot_of(sim, task) : 0;
+        sim->recorded.lanes[t] = 0;
+        if (!is_of_loops(dag, task->pool) || task->thread == DAG_NONE) continue;
+        const bool is_dealt = dag->pools[task->pool].is_dealt;
+        sim->recorded.lanes[t] = is_dealt ? next_lane(sim, &binding, task) : slot_of(sim, task);
     }
     for (uint32_t i = 0; ok && i < dag->request_count; i++) {
         const struct dag_request *request = &dag->requests[i];
@@ -69,7 +75,7 @@ void event_loops_free(struct simulation *sim) {
     free(sim->recorded.lanes);
 }
 
-// ---- The last task of each loop ------------------------------------------------------------------------------------
+// ---- The last task of each loop; those that are dealt to are told to shut down --------------------------------------
 
 static bool is_last(const struct dag *dag, const struct dag_task *task) {
     const struct dag_thread *thread = task->thread == DAG_NONE ? NULL : &dag->threads[task->thread];
@@ -83,7 +89,8 @@ void event_loops_begin_run(struct simulation *sim, uint32_t index) {
     const struct dag *dag = sim->dag;
     struct pool_state *pool = &sim->pools[index];
     pool->lasts_left = 0;
-    for (uint32_t t = 0; is_of_loops(dag, index) && t < dag->task_count; t++)
+    const bool ends_by_itself = is_of_loops(dag, index) && !dag->pools[index].is_dealt;
+    for (uint32_t t = 0; ends_by_itself && t < dag->task_count; t++)
         pool->lasts_left +=
             dag->tasks[t].pool == index && dag->tasks[t].start != DAG_NONE && is_last(dag, &dag->tasks[t]);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Pools of event loops: each worker has a queue of its own, and what comes by one connection is always the same one's.
-// A connection is bound to a loop when it is accepted, to each loop in turns: of another number of loops, too.
+// A connection is bound to a loop when it is accepted, to each loop in turns: of another number of loops, too. Where
+// tasks are dealt to executors of one thread, each task is bound so.
 #ifndef REHYPE_DAG_EVENT_LOOPS_H
 #define REHYPE_DAG_EVENT_LOOPS_H
 

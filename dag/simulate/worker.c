@@ -278,7 +278,8 @@ static void pass_death(struct simulation *sim, uint32_t worker, uint32_t retirem
 // it was busy until later.
 static int64_t time_to_leave(const struct simulation *sim, uint32_t worker, uint32_t retirement, bool sleeps) {
     const struct pool_state *pool = &sim->pools[sim->processes[worker].worker.pool];
-    if (pool->discipline == DISCIPLINE_LOOPS) return recorded_retiring_ns(sim->dag, retirement);
+    if (pool->discipline == DISCIPLINE_LOOPS && !pool->rules->is_dealt)
+        return recorded_retiring_ns(sim->dag, retirement);
     if (sim->dag->vertices.cause[retirement] == DAG_NONE) return 0;
     bool slept;
     int64_t since_ns = recorded_leaving_ns(sim->dag, retirement, &slept);

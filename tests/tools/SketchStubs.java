@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the sketches of tests/unit/sketch_test.c name beside the JDK, so that they compile: code of the program, and the
-// little of Akka and of connection pools that they use. The test puts each sketch into a method behind this.
+// little of Akka, Reactor and connection pools that they use. The test puts each sketch into a method behind this.
 import java.util.*;
 import java.util.concurrent.*;
 import java.util.concurrent.locks.*;
@@ -51,6 +51,12 @@ class Sketches {
     static ReentrantLock lock;
     static ReadWriteLock state;
     static BlockingQueue<Item> clients;
+
+    // Schedulers
+    static class Scheduler {}
+    static class Schedulers {
+        static Scheduler newBoundedElastic(int threads, int queued, String name) { return null; }
+    }
 
     // Actors
     static class ActorRef<T> {

@@ -342,6 +342,7 @@ static void make_resized(struct fixture *f, struct trace_pool pool, int32_t thre
     dag.pools = rules;
     trace.pool_count = dag.pool_count = 2;
     if (pool.capacity > 0) rules[1].capacity = pool.capacity;
+    rules[1].is_dealt = pool.flags & POOL_DEALT;
     if (pool.queue && strstr(pool.queue, "Synchronous")) rules[1].capacity = 0;
     const struct improvement change = {
         .kind = KIND_RESIZE_POOL, .dag = &dag, .site = DAG_NONE, .context = DAG_NONE, .pool = 1, .threads = threads};
@@ -390,6 +391,22 @@ static void test_resize_hand_off(void **state) {
     pool.maximum = 9;
     make_resized(f, pool, 8);
     before_has(f, "new ThreadPoolExecutor(3, 9, 60, TimeUnit.SECONDS,\n    new SynchronousQueue<>());\n");
+}
+
+static void test_resize_executors_of_one_thread(void **state) {
+    struct fixture *f = *state;
+    struct trace_pool pool = fixed;
+    pool.flags = POOL_EVENT_LOOPS | POOL_DEALT;
+    make_resized(f, pool, 8);
+    before_has(f, "ExecutorService[] pool1 = new ExecutorService[4]; // of one thread each\n");
+    after_has(f, "ExecutorService[] pool1 = new ExecutorService[8];\n");
+    watch_has(f, "by turns");
+    pool.kind = "reactor.core.scheduler.BoundedElasticScheduler$BoundedScheduledExecutorService";
+    make_resized(f, pool, 8);
+    after_has(f, "Scheduler pool1 = Schedulers.newBoundedElastic(8, Integer.MAX_VALUE, \"pool-1\");\n");
+    pool.name = "boundedElastic";
+    make_resized(f, pool, 8);
+    after_has(f, "// -Dreactor.schedulers.defaultBoundedElasticSize=8\n");
 }
 
 static void test_resize_other_pools(void **state) {
@@ -777,6 +794,7 @@ int main(void) {
         OF_TRACE(test_stages_on_the_pool),
         OF_TRACE(test_resize_executors),
         OF_TRACE(test_resize_hand_off),
+        OF_TRACE(test_resize_executors_of_one_thread),
         OF_TRACE(test_resize_other_pools),
         OF_TRACE(test_resize_by_settings),
         OF_TRACE(test_absent_resource),
