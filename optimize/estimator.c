@@ -214,10 +214,15 @@ static struct replay_error largest_difference(const struct metrics *recorded, co
     return worst;
 }
 
+static double off_by(double now, double then) {
+    return then > 0 ? fabs(now / then - 1) : 0;
+}
+
+// Of what was recorded, as a plan's figures are judged, so that the run itself is never worse than it may be.
 static double noise_of(const struct metrics *recorded, const struct metrics *replayed) {
     const struct usage *then = &recorded->threads[STATE_OCCUPIED], *now = &replayed->threads[STATE_OCCUPIED];
-    double threads = fmax(difference(then->peak, now->peak, 0), difference(then->mean, now->mean, 0));
-    return fmax(LEAST_NOISE, fmax(threads, difference((double)recorded->wall_ns, (double)replayed->wall_ns, 0)));
+    const double threads = fmax(off_by(now->peak, then->peak), off_by(now->mean, then->mean));
+    return fmax(LEAST_NOISE, fmax(threads, fabs(metrics_wall_ratio(replayed, recorded) - 1)));
 }
 
 // Whether the last run was this one.

@@ -10,8 +10,8 @@ enum { AT_ONCE = 256 };
 
 struct executor {
     uint32_t threads, tasks;
-    uint32_t site, lead;        // of more of its tasks than all others, if any is; by how many, as they are counted
-    uint64_t first_ns; // when it was handed a task
+    uint32_t site, lead; // of more of its tasks than all others, if any is; by how many, as they are counted
+    uint64_t first_ns;   // when it was handed a task
     uint64_t shutdown_ns, awaited_ns; // the first time; UINT64_MAX: never
     uint32_t group;                   // executor that stands for those that it is dealt with; 0: none
     uint32_t members;                 // of the group that it stands for

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Executors of one thread each, among which tasks are dealt, on traces by hand: main hands eight tasks to two of them in
-// turns, each of which takes a microsecond.
+// Executors of one thread each, among which tasks are dealt, on traces by hand: main hands eight tasks to two of them
+// in turns, each of which takes a microsecond.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
