@@ -34,9 +34,11 @@ static bool lacks_memory(struct error *error) {
 
 // ---- Alike ---------------------------------------------------------------------------------------------------------
 
+// A Timer is its owner's, however many owners there are.
 static bool may_be_dealt_to(const struct trace_pool *pool) {
-    const bool own = pool->flags & (POOL_STAGE | POOL_EVENT_LOOPS);
-    return pool->name && pool->kind && pool->queue && pool->core == 1 && !own;
+    const bool told = pool->flags & (POOL_STAGE | POOL_EVENT_LOOPS);
+    const bool named = pool->name && pool->kind && pool->queue;
+    return named && pool->core == 1 && !told && !strstr(pool->kind, "java.util.Timer");
 }
 
 static int compare_looks(const struct trace_pool *a, const struct trace_pool *b) {

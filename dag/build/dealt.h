@@ -5,7 +5,7 @@
 //
 // Executors are dealt to if they are alike by name, kind and queue, each with one thread, most tasks of each were
 // handed over at the same site, and each had its first task before any was shut down. Not those whose end somebody
-// awaited before the last of them was shut down, nor those that had tasks when recording began.
+// awaited before the last of them was shut down, nor those that had tasks when recording began; and no Timers.
 #ifndef REHYPE_DAG_DEALT_H
 #define REHYPE_DAG_DEALT_H
 

@@ -18,6 +18,7 @@ struct shape {
     bool in_turns;   // the second has its tasks once the first has been shut down
     bool awaited;    // main awaits the first's end before the second is shut down
     bool delays;     // the second's are due later
+    bool timers;     // they are java.util.Timers
 };
 
 struct test {
@@ -66,10 +67,11 @@ static void work(const struct test *t, struct trace_builder *tb, struct shape sh
 static struct test begin(struct shape shape) {
     struct test t = {0};
     struct trace_builder *tb = tb_new();
+    const char *kind = shape.timers ? "java.util.Timer" : shape.delays ? "lib.ScheduledExecutor" : "lib.Executor";
     tb_thread(tb, MAIN, "main", 0);
     for (uint32_t i = 0; i < 2; i++) t.sites[i] = tb_site(tb, "Main", "main", 7 + i);
     for (uint32_t e = 0; e < EXECUTORS; e++) {
-        const struct trace_pool pool = {.kind = shape.delays ? "lib.ScheduledExecutor" : "lib.Executor",
+        const struct trace_pool pool = {.kind = kind,
                                         .queue = "lib.Queue",
                                         .name = "calls",
                                         .core = 1,
@@ -109,7 +111,8 @@ static void they_are_one_pool(void **state) {
 
 static void others_are_pools_of_their_own(void **state) {
     (void)state;
-    static const struct shape shapes[] = {{.other_site = true}, {.in_turns = true}, {.awaited = true}};
+    static const struct shape shapes[] = {
+        {.other_site = true}, {.in_turns = true}, {.awaited = true}, {.timers = true}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         struct test t = begin(shapes[i]);
         assert_null(t.sim.dag->told_anew);
