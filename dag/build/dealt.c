@@ -185,6 +185,7 @@ static unsigned pool_operand(const struct event *event, bool awaits) {
 static bool name_anew(const struct dealing *dealing, struct event *event, bool *awaits) {
     const unsigned operand = pool_operand(event, *awaits);
     if (event->kind == EVENT_WAIT_BEGIN) *awaits = is_for_pool(event);
+    if (event->kind == EVENT_WAIT_END) *awaits = false;
     const uint32_t pool = operand < 3 ? group_of(dealing, event->operand[operand]) : 0;
     if (!pool) return true;
     if (event->kind == EVENT_POOL_SHUTDOWN && event->operand[0] != dealing->executors[pool].ends) return false;

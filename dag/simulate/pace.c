@@ -5,7 +5,7 @@
 
 enum { SITE_LEAST = 20, TASKS_LEAST = 40, ROUNDS = 12, DRAWN = 30 };
 
-static const double most_times = 4, most_factor[PACE_FACTORS] = {10, 4, 1.5};
+static const double most_times = 2, most_factor[PACE_FACTORS] = {10, 4, 1.5};
 
 struct site_sum {
     uint32_t count;

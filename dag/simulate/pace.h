@@ -15,7 +15,8 @@
 // Bulletin 1, 1960): each site has a cost, each factor a value for each of a few classes, and in turns each is made
 // what lets expected costs sum up to the recorded ones; each factor is then made monotone by pooling adjacent violators
 // (Barlow, Bartholomew, Bremner, Brunk, Statistical Inference under Order Restrictions, 1972). A task that took more
-// than a few times what is expected counts as that; classes with few tasks are drawn towards no effect.
+// than twice what is expected counts as that, so that a cost is followed where many tasks have it; classes with few
+// tasks are drawn towards no effect.
 #ifndef REHYPE_DAG_PACE_H
 #define REHYPE_DAG_PACE_H
 

@@ -73,18 +73,51 @@ static uint32_t units_tell(const struct pacing *pacing, const struct dag *dag, s
     return count;
 }
 
-bool pacing_learn(struct pacing *pacing, const struct dag *dag) {
-    struct pace_task *tasks = malloc(((size_t)dag->task_count + 1) * sizeof *tasks); // units among them
-    if (!tasks) return false;
-    uint32_t count = units_tell(pacing, dag, tasks);
+// How much a task computes that serves a connection hangs on how many requests came by it in a row. So these tell, each
+// like others of its endpoint, and the task does not.
+static bool request_tells(const struct dag *dag, const struct dag_request *request) {
+    if (request->task == DAG_NONE || request->begin == DAG_NONE || request->end == DAG_NONE) return false;
+    const struct dag_task *task = &dag->tasks[request->task];
+    return tells(task) && request->begin > task->start && request->begin < request->end && request->end < task->end;
+}
+
+static uint32_t requests_tell(const struct pacing *pacing, const struct dag *dag, struct pace_task *tasks,
+                              bool *served) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < dag->request_count; i++) {
+        const struct dag_request *request = &dag->requests[i];
+        if (!request_tells(dag, request)) continue;
+        tasks[count++] = told_by(pacing, dag, dag->site_count + request->endpoint, request->begin + 1, request->end);
+        served[request->task] = true;
+    }
+    return count;
+}
+
+static uint32_t tasks_tell(const struct pacing *pacing, const struct dag *dag, struct pace_task *tasks,
+                           const bool *served) {
+    uint32_t count = 0;
     for (uint32_t t = 0; t < dag->task_count; t++) {
         const struct dag_task *task = &dag->tasks[t];
-        if (tells(task) && !takes_units(dag, task))
+        if (tells(task) && !served[t] && !takes_units(dag, task))
             tasks[count++] = told_by(pacing, dag, task->site, task->start + 1, task->end);
     }
-    bool ok = pace_fit(&pacing->pace, tasks, count, dag->site_count);
+    return count;
+}
+
+bool pacing_learn(struct pacing *pacing, const struct dag *dag) {
+    const size_t most = (size_t)dag->task_count + dag->request_count + 1; // units are among the tasks
+    struct pace_task *tasks = malloc(most * sizeof *tasks);
+    bool *served = calloc((size_t)dag->task_count + 1, sizeof *served); // a task each
+    bool ok = tasks && served;
+    if (ok) {
+        uint32_t count = units_tell(pacing, dag, tasks);
+        count += requests_tell(pacing, dag, &tasks[count], served);
+        count += tasks_tell(pacing, dag, &tasks[count], served);
+        ok = pace_fit(&pacing->pace, tasks, count, dag->site_count + dag->trace->endpoint_count);
+    }
     if (ok && pacing->pace.known) ok = cold_code_measure(&pacing->cold, dag, &pacing->pace, pacing->when);
     free(tasks);
+    free(served);
     free(pacing->when);
     pacing->when = NULL;
     return ok;

@@ -101,6 +101,70 @@ static void test_a_site_of_one_time_has_its_cost(void **state) {
     free(tasks);
 }
 
+// Each task serves a connection: those while code was cold four requests in a row, later ones one. Each request costs
+// as much as any other.
+enum { SERVES = 60, ROW = 4, VERTICES = SERVES * (2 + 2 * ROW) };
+
+struct served {
+    struct dag dag;
+    struct trace trace;
+    struct dag_sample samples[2];
+    struct dag_task tasks[SERVES];
+    struct dag_request requests[SERVES * ROW];
+    int64_t compute_ns[VERTICES];
+    struct pace_when when[VERTICES];
+};
+
+static void serve(struct served *s, uint32_t index) {
+    const uint32_t row = index < SERVES / 2 ? ROW : 1;
+    struct dag *dag = &s->dag;
+    s->tasks[index] = (struct dag_task){.start = dag->vertex_count++, .spawn_begin = DAG_NONE};
+    for (uint32_t i = 0; i < row; i++) {
+        const uint32_t begin = dag->vertex_count++, end = dag->vertex_count++;
+        s->compute_ns[end] = 1000;
+        s->when[end].part[PACE_COLD] = row > 1 ? 0.1 : 0.9;
+        s->requests[dag->request_count++] =
+            (struct dag_request){.endpoint = 1, .begin = begin, .end = end, .task = index};
+    }
+    s->tasks[index].end = dag->vertex_count++;
+}
+
+static void test_how_many_requests_came_in_a_row_tells_nothing(void **state) {
+    struct served *s = calloc(1, sizeof *s);
+    bool no_memory = false;
+    s->trace = (struct trace){.header = {.cores = 2}, .endpoint_count = 2};
+    s->samples[1] = (struct dag_sample){.time_ns = 1000000, .compiled_ns = 1000};
+    s->dag = (struct dag){.trace = &s->trace,
+                          .vertices = {.compute_ns = s->compute_ns},
+                          .samples = s->samples,
+                          .sample_count = 2,
+                          .tasks = s->tasks,
+                          .task_count = SERVES,
+                          .requests = s->requests,
+                          .site_count = 1};
+    for (uint32_t i = 0; i < SERVES; i++) serve(s, i);
+    struct pacing *pacing = pacing_new(&s->dag, &no_memory);
+    assert_non_null(pacing);
+    for (uint32_t v = 0; v < s->dag.vertex_count; v++) pacing->when[v] = s->when[v];
+    assert_true(pacing_learn(pacing, &s->dag));
+    assert_true(pacing->pace.known);
+    assert_about(cost_at(&pacing->pace, 0.1, 0), 1);
+    pacing_free(pacing);
+    free(s);
+}
+
+// A few that took long for another reason, when hardly any other task ran, are not taken for what such times cost.
+static void test_a_few_that_took_long_tell_little(void **state) {
+    struct pace_task *tasks = malloc(TASKS * sizeof *tasks);
+    struct pace pace;
+    make_tasks(tasks, 11, same);
+    for (uint32_t i = 0; i < TASKS; i++) tasks[i].when.part[PACE_TURNS] = i < 2 ? 0.9 : 0.2;
+    tasks[0].cost_ns = tasks[1].cost_ns = 10000000;
+    assert_true(pace_fit(&pace, tasks, TASKS, SITES));
+    assert_true(pace.factor[PACE_TURNS][PACE_CLASSES - 1] < 1.1);
+    free(tasks);
+}
+
 // ---- cores
 
 static const double one_compiler[PACE_CLASSES] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
@@ -204,6 +268,8 @@ int main(void) {
         cmocka_unit_test(test_no_law_is_none),
         cmocka_unit_test(test_few_tasks_tell_nothing),
         cmocka_unit_test(test_a_site_of_one_time_has_its_cost),
+        cmocka_unit_test(test_how_many_requests_came_in_a_row_tells_nothing),
+        cmocka_unit_test(test_a_few_that_took_long_tell_little),
         cmocka_unit_test(test_compilers_share_the_cores),
         cmocka_unit_test(test_what_arises_is_compiled),
         cmocka_unit_test(test_what_was_compiled_before_is),
