@@ -42,9 +42,10 @@ static uint64_t asleep_ns(const struct watching *watching, const struct event *e
     return since->time_ns && awake_ns < took_ns ? took_ns - awake_ns : 0;
 }
 
-// Whether the latest select slept until then. That a thread takes its time for one may be for want of a core.
-static bool woke(const struct watching *watching, const struct event *event) {
-    return watching->busy_ns - watching->idle_ns > SLEPT_NS && asleep_ns(watching, event) > SLEPT_NS;
+// How long the latest select slept. That a thread takes its time for one may be for want of a core.
+static uint64_t slept_ns(const struct watching *watching, const struct event *event) {
+    const uint64_t took_ns = watching->busy_ns - watching->idle_ns, slept_ns = asleep_ns(watching, event);
+    return slept_ns < took_ns ? slept_ns : took_ns;
 }
 
 static bool add_request(struct watching *watching, const struct event *event) {
@@ -57,7 +58,7 @@ static bool add_request(struct watching *watching, const struct event *event) {
                                                                     .found_ns = watching->busy_ns,
                                                                     .end_ns = LOOPS_NONE,
                                                                     .stream = watching->stream,
-                                                                    .woke = woke(watching, event)};
+                                                                    .slept_ns = slept_ns(watching, event)};
     return true;
 }
 
@@ -209,12 +210,23 @@ static int by_ns(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+static uint64_t least_came_ns(const struct loop_request *request) {
+    return request->answered_ns > request->looked_ns ? request->answered_ns : request->looked_ns;
+}
+
+// Whether it came as it was found.
+static bool woke(const struct loop_request *request) {
+    const uint64_t least_ns = least_came_ns(request);
+    return request->slept_ns > SLEPT_NS &&
+           (least_ns >= request->found_ns || request->slept_ns >= (request->found_ns - least_ns) / 2);
+}
+
 // How long after an answer the next request comes, of those of which it is known; 0: of too few.
 static uint64_t known_pause_ns(const struct loops *loops, uint64_t *scratch) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < loops->request_count; i++) {
         const struct loop_request *request = &loops->requests[i];
-        const bool known = request->woke && request->answered_ns && request->answered_ns <= request->found_ns;
+        const bool known = woke(request) && request->answered_ns && request->answered_ns <= request->found_ns;
         if (known) scratch[count++] = request->found_ns - request->answered_ns;
     }
     qsort(scratch, count, sizeof *scratch, by_ns);
@@ -222,9 +234,8 @@ static uint64_t known_pause_ns(const struct loops *loops, uint64_t *scratch) {
 }
 
 static uint64_t came_ns(const struct loop_request *request, uint64_t pause_ns) {
-    const uint64_t least_ns = request->answered_ns > request->looked_ns ? request->answered_ns : request->looked_ns;
-    const uint64_t likely_ns = request->answered_ns + pause_ns;
-    if (request->woke || least_ns == 0 || least_ns >= request->found_ns) return request->found_ns;
+    const uint64_t least_ns = least_came_ns(request), likely_ns = request->answered_ns + pause_ns;
+    if (woke(request) || least_ns == 0 || least_ns >= request->found_ns) return request->found_ns;
     if (!request->answered_ns) return least_ns;
     if (likely_ns < least_ns) return least_ns;
     return likely_ns < request->found_ns ? likely_ns : request->found_ns;

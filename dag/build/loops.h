@@ -9,7 +9,8 @@
 //
 // When a request came, a select tells: one that slept was woken by what it found. What a select found that did not
 // sleep came since the select before, and since the connection's request before was answered; then it is taken to have
-// come as long after that answer as those whose arrival is known.
+// come as long after that answer as those whose arrival is known. A select that slept for less than half of that time
+// may have done so for other reasons: where much is ready, it takes long by itself.
 #ifndef REHYPE_DAG_LOOPS_H
 #define REHYPE_DAG_LOOPS_H
 
@@ -26,7 +27,7 @@ struct loop_request {
     uint64_t came_ns;     // once the groups are known
     uint64_t end_ns;      // LOOPS_NONE: it ended elsewhere, or never
     uint32_t stream;
-    bool woke; // the select slept until then
+    uint64_t slept_ns; // of the select that found it
 };
 
 struct loop_pool {
