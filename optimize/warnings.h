@@ -15,7 +15,7 @@
 //                  where they are to come faster
 //   of a change    (warn_estimate.h) locks and timeouts among the tasks that it changes; state that is kept by thread;
 //                  work that may not divide; tasks that it leaves out (dag_left_out); of a pool's size tasks that race,
-//                  and who deals tasks to its threads
+//                  and tasks that are dealt to its threads
 #ifndef REHYPE_OPTIMIZE_WARNINGS_H
 #define REHYPE_OPTIMIZE_WARNINGS_H
 

@@ -44,7 +44,7 @@ enum pool_flag {
     POOL_STAGE = 8, // a queue from which threads of the program's own take in a loop: it makes none and ends none
     // Of traces told anew alone:
     POOL_EVENT_LOOPS = 16, // each of its threads has a queue of its own (dag/build/loops_told.h)
-    POOL_DEALT = 32,       // and somebody deals tasks among them (dag/build/dealt.h)
+    POOL_DEALT = 32,       // and tasks are dealt to them (dag/build/dealt.h)
 };
 
 struct trace_pool {
