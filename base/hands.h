@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work in items that do not depend on each other, by several threads: whoever is free takes the next. To make a thread
+// Work in items that do not depend on each other, by several threads: a free one takes the next. To make a thread
 // and to join it costs something, too, so this is for what takes a millisecond at least.
 #ifndef REHYPE_BASE_HANDS_H
 #define REHYPE_BASE_HANDS_H

@@ -128,7 +128,8 @@ static bool mostly_sleeps(const struct bootstrap *bootstrap, uint32_t task) {
 // Messages have no site: of one kind are those of one type to actors of one type.
 static uint32_t actor_type(const struct dag *dag, uint32_t task) {
     const bool is_message = dag->tasks[task].flags & TASK_MESSAGE;
-    const uint32_t init = is_message ? dag->actors[dag->actor_of[task]].init : DAG_NONE;
+    const uint32_t actor = is_message && dag->actor_of ? dag->actor_of[task] : 0; // 0 where a damaged trace tells none
+    const uint32_t init = actor ? dag->actors[actor].init : DAG_NONE;
     return init == DAG_NONE ? 0 : dag->tasks[init].task_class;
 }
 

@@ -15,7 +15,8 @@
 enum { LEAST_REPLICATES = 5, MOST_REPLICATES = 200 };
 #define INTERVAL_NS UINT64_C(6000000000) // expected, for all replicates, of one thread
 #define ALONE_NS    UINT64_C(2000000)    // less is done before a second thread is there
-#define AT_ONCE_NS  UINT64_C(1200000000) // expected, for what is simulated at once: it keeps about a gigabyte
+#define AT_ONCE_NS                                                                                                     \
+    UINT64_C(1200000000) // expected, for what is simulated at once, of four million vertices: it takes memory
 
 bool estimator_init(struct estimator *estimator, const struct dag *dag, const struct window *window,
                     struct error *error) {

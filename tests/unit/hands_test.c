@@ -23,7 +23,7 @@ static void count_item(void *context, uint32_t hand, uint32_t item) {
     tally->by[hand]++;
 }
 
-// Whoever does them: that other hands do some is nothing to rely on.
+// That other hands do some is nothing to rely on.
 static void test_each_item_is_done_once(void **state) {
     (void)state;
     static const uint32_t counts[] = {0, 1, 2, ITEMS};
