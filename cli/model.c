@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/model.h"
 
+#include "optimize/ordering.h"
+
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,12 +78,22 @@ bool model_parse_without(const char *names, unsigned *without, struct error *err
 
 // Whether the model comes to an end with what was recorded.
 static bool try_model(struct analysis *analysis, enum model_kind kind, bool *stuck, struct error *error) {
+    char text[200];
+    uint32_t forgotten;
     analysis->estimator.model = (struct model){.kind = kind};
-    return estimator_run(&analysis->estimator, stuck, error);
+    if (!ordering_settle(analysis->dag, &analysis->estimator, stuck, &forgotten, error)) return false;
+    if (forgotten == 0) return true;
+    snprintf(text, sizeof text,
+             forgotten == 1 ? "1 result that was there when asked for comes too late in the model when nothing is "
+                              "changed: in estimates nobody waits for it"
+                            : "%" PRIu32 " results that were there when asked for come too late in the model when "
+                              "nothing is changed: in estimates nobody waits for them",
+             forgotten);
+    return warnings_add(&analysis->warnings, text, error);
 }
 
 static bool warn_of_halt(struct analysis *analysis, enum model_kind kind, struct error *error) {
-    char text[900], chain[700];
+    char text[8192], chain[8000];
     snprintf(text, sizeof text,
              "estimated with the model %s, since %s comes to a halt when nothing is changed:\n    %s",
              model_names[kind - 1], model_names[kind], estimator_stuck_text(&analysis->estimator, chain, sizeof chain));

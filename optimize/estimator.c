@@ -105,6 +105,10 @@ char *estimator_stuck_text(const struct estimator *estimator, char *text, size_t
     return dag_deadlock_text(estimator->dag, &estimator->run, text, size);
 }
 
+uint32_t estimator_stuck_at_taken(const struct estimator *estimator) {
+    return estimator->simulated ? simulation_stuck(estimator->simulation)->taken : DAG_NONE;
+}
+
 uint32_t estimator_stuck_tasks(const struct estimator *estimator, const uint32_t **tasks) {
     const struct stuck *stuck = estimator->simulated ? simulation_stuck(estimator->simulation) : NULL;
     *tasks = stuck ? stuck->tasks : estimator->run.deadlock;

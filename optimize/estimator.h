@@ -68,6 +68,10 @@ bool estimator_halts(const struct estimator *estimator);
 const char *estimator_stuck_verb(const struct estimator *estimator);
 char *estimator_stuck_text(const struct estimator *estimator, char *text, size_t size);
 
+// Of such a run of a simulation: where a process waits for a result that was there when recorded, the one of these that
+// was recorded first; DAG_NONE.
+uint32_t estimator_stuck_at_taken(const struct estimator *estimator);
+
 // The tasks of that chain, until the next run. Returns how many.
 uint32_t estimator_stuck_tasks(const struct estimator *estimator, const uint32_t **tasks);
 

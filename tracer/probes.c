@@ -353,6 +353,7 @@ PROBE(jlong, stage)(JNIEnv *jni, jclass helper, jobject executor, jobject depend
     if (!state) return 0;
     uint64_t id = task_id_new(state);
     identity_set_future(jni, dependent, id);
+    record3(state, EVENT_TASK_CREATED, id, 0, 0); // what it runs is not in its fields yet; its hand-over tells it
     return (jlong)(id | CARRIED_RESERVED);
 }
 

@@ -78,6 +78,7 @@ static bool finish(struct builder *builder) {
     struct rest rest = {.builder = builder};
     if (!prepare_computing(builder) || !read_machine(builder)) return false;
     settle_due(builder->dag);
+    settle_making(builder->dag);
     find_standstill(builder->dag);
     hands_run(do_rest, &rest, 1 + builder->dag->thread_count, builder->hands);
     bound_assumed_computing(builder);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the steps of dag_build share. In order: scan.c decodes the trace (reader.c) and says what is a task and which
 // threads are workers; lay.c decodes it again and lays down vertices (vertices.c), with context.c and path.c for
-// contexts, sites and paths, and due.c for due times; cause.c finds each vertex's cause and rule; skew.c makes times
+// contexts, sites and paths, due.c for due times and making.c for who made
+// what others hand over; cause.c finds each vertex's cause and rule; skew.c makes times
 // agree with them; resources.c says which thread had what, and what a wait for it waited for; machine.c reads the JVM's
 // own stream; compute.c shares out what was measured; dispatch.c and pools.c say how tasks and pools met; carriers.c
 // which virtual threads kept a carrier asleep. Of large traces two threads do what can be done by pieces, or side by
@@ -279,6 +280,11 @@ bool scan_trace(struct builder *builder);
 bool prepare_due(struct builder *builder);
 void note_due(struct dag *dag, uint32_t task, const struct event *event, uint32_t vertex); // set behind that vertex
 void settle_due(struct dag *dag);                                                          // once times stand
+
+// In the body of which task another was made (DAG_NONE: of none), as it may be told once more where it is handed over.
+bool note_made(struct builder *builder, uint32_t task, uint32_t around);
+void note_made_at_once(struct dag *dag, uint32_t task); // behind its spawn
+void settle_making(struct dag *dag);                    // once times stand
 
 void upkeep_begin(const struct builder *builder, struct open_upkeeps *open, int64_t time_ns);
 bool upkeep_end(struct builder *builder, struct open_upkeeps *open, int64_t time_ns, uint64_t actor);

@@ -322,9 +322,15 @@ static bool note_beginning(struct lay *lay, const struct sighting *sighting) {
     return note_nested(lay, sighting, &builder->beginnings, &builder->beginning_count, &builder->beginning_capacity);
 }
 
+static bool note_creation(struct lay *lay, const struct sighting *sighting) {
+    const struct open_entry *around = open_body(lay);
+    if (!sighting->own_task) return note_making(lay, sighting);
+    return note_made(lay->builder, sighting->task, around ? around->task : DAG_NONE);
+}
+
 static bool lay_created(struct lay *lay, const struct event *event) {
     const struct sighting *sighting = named(lay);
-    if (sighting && event->kind == EVENT_TASK_CREATED && !note_making(lay, sighting)) return false;
+    if (sighting && event->kind == EVENT_TASK_CREATED && !note_creation(lay, sighting)) return false;
     if (!sighting || !sighting->handed_over || sighting->created_on != lay->stream) return true;
     struct dag_task *task = task_at(lay, sighting->task);
     if (task->spawn_begin != DAG_NONE) return true;
@@ -356,6 +362,7 @@ static bool lay_spawn_begin(struct lay *lay, const struct event *event) {
         task->spawn_begin = task->spawn_end = last_vertex(lay);
         task->pool = (uint32_t)event->operand[2];
         task->spawner = around ? around->task : DAG_NONE;
+        note_made_at_once(builder->dag, sighting->task);
         if (!around) current_thread(lay)->pinned = true;
         if (!site_intern(builder, (uint32_t)event->operand[1], &task->site)) return false;
         if (!context_intern(builder, around ? around->functions : 0, &task->context)) return false;

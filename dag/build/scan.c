@@ -127,6 +127,7 @@ static bool scan_sighting(struct builder *builder, uint32_t stream, const struct
     struct stream_facts *facts = &builder->streams[stream];
     switch (event->kind) {
     case EVENT_TASK_CREATED:
+        if (event->operand[1] == 0 && sighting->created_on != DAG_NONE) break; // told more of where it is handed over
         sighting->created_on = stream;
         sighting->task_class = (uint32_t)event->operand[1];
         break;

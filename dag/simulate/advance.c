@@ -16,6 +16,7 @@
 #include "dag/simulate/regroup.h"
 #include "dag/simulate/resources.h"
 #include "dag/simulate/stealing.h"
+#include "dag/simulate/unmade.h"
 #include "dag/simulate/visit.h"
 #include "dag/simulate/worker.h"
 
@@ -278,7 +279,7 @@ static void take_turn(struct simulation *sim, uint32_t index, int64_t now_ns) {
 
 static void come_due(struct simulation *sim, uint32_t job, int64_t now_ns) {
     const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
-    if (task->flags & TASK_OF_ACTOR)
+    if (unmade_comes(sim, job) || task->flags & TASK_OF_ACTOR)
         sim->dispatch[job] = (uint8_t)pool_offer(sim, DAG_NONE, job, now_ns);
     else if (dag_lacks_spawn(sim->dag->trace, task))
         initial_jobs_come(sim, job, now_ns);

@@ -12,7 +12,7 @@ static bool resize(void *array, size_t count, size_t size) {
 
 // Whether there are jobs that come at a time of their own.
 static bool any_is_timed(const struct dag *dag) {
-    return dag->due_ns || dag->actor_of || dag->trace->lost_events > 0;
+    return dag->due_ns || dag->actor_of || dag->made_in || dag->trace->lost_events > 0;
 }
 
 bool jobs_reserve(struct simulation *sim, uint32_t count) {

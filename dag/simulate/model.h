@@ -31,8 +31,9 @@ struct stuck {
     bool loose[DAG_DEADLOCK_TASKS]; // it waits for a signal that the next one gave when recorded, but others could give
     bool open;                      // the last one waits for nothing, and never comes to what is awaited: no ring
     uint32_t length;
-    uint32_t pool; // whose workers all wait, trace pool id, or (no chain) run what went on when recording ended; 0: a
-                   // deadlock
+    uint32_t pool;  // whose workers all wait, trace pool id, or (no chain) run what went on when recording ended; 0: a
+                    // deadlock
+    uint32_t taken; // where a process waits for a result that was there when recorded, the first of these; DAG_NONE
 };
 
 // How many waits with a time limit came out otherwise than recorded in the last run, and how many would have, but that

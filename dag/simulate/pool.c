@@ -10,6 +10,7 @@
 #include "dag/simulate/recorded_workers.h"
 #include "dag/simulate/stealing.h"
 #include "dag/simulate/transitions.h"
+#include "dag/simulate/unmade.h"
 #include "dag/simulate/worker.h"
 
 // A resized pool that had no queue gets one: it would reject what it was made to take.
@@ -243,6 +244,7 @@ static enum dispatch dispatch_job(struct simulation *sim, uint32_t process, uint
 }
 
 enum dispatch pool_offer(struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns) {
+    if (unmade_holds(sim, job, now_ns)) return sim->dag->tasks[job].dispatch;
     if (sim->mailboxes && mailbox_keeps(sim, job)) return sim->dag->tasks[job_task(sim, job)].dispatch;
     return dispatch_job(sim, process, job, now_ns);
 }

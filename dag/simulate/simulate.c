@@ -32,6 +32,7 @@
 #include "dag/simulate/stuck.h"
 #include "dag/simulate/traits.h"
 #include "dag/simulate/transitions.h"
+#include "dag/simulate/unmade.h"
 
 #include <stdlib.h>
 
@@ -57,7 +58,7 @@ static struct simulation *make(const struct dag *dag, const struct costs *costs,
         !jobs_reserve(sim, dag->task_count + 1) || !processes_reserve(sim, dag->thread_count + 1) ||
         !recorded_workers_new(sim) || !transitions_new(sim) || !stealing_new(sim) || !traits_new(sim) ||
         !resources_new(sim) || !carriers_new(sim) || !awaits_new(sim) || !cancelled_new(sim) || !clients_new(sim) ||
-        !claims_new(sim) || !event_loops_new(sim) || !deferred_new(sim) || !mailboxes_new(sim) ||
+        !claims_new(sim) || !event_loops_new(sim) || !deferred_new(sim) || !mailboxes_new(sim) || !unmade_new(sim) ||
         !initial_jobs_new(sim) || !regroup_new(sim) || !amortised_new(sim) || !derive_new(sim)) {
         return fail_new(sim, dag, error);
     }
@@ -95,6 +96,7 @@ void simulation_free(struct simulation *sim) {
     event_loops_free(sim);
     deferred_free(sim);
     mailboxes_free(sim);
+    unmade_free(sim);
     initial_jobs_free(sim);
     regroup_free(sim);
     amortised_free(sim);
@@ -220,6 +222,7 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
     carriers_begin_run(sim, model->cores);
     pools_begin_run(sim);
     mailboxes_begin_run(sim);
+    unmade_begin_run(sim);
     claims_begin_run(sim);
     sim->moves = edit->staged_count > 0;
     for (uint32_t t = 0; t < dag->task_count; t++) {

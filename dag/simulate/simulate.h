@@ -21,6 +21,9 @@
 //     DISPATCH_NEW, WOKEN, QUEUED or CALLER; a stealing one not CALLER, but those that ran HELPED in a wait. All
 //     others, those that never started among them, are taken up where they were recorded, and all pools' are in DAG.
 //     The n-th worker that a pool makes is the n-th thread that was recorded of it, as long as there are any.
+//   Making. A task that was made in the body of another, and handed over by a third (a future's continuation), is
+//     offered when that other one has begun, if that comes later than its spawn; the bracket is as recorded (unmade.h).
+//     Not in a pool whose spawners may have to run it.
 //   Mailboxes. What an actor does is a job of its dispatcher's pool, one at a time (mailbox.h): what comes while the
 //     job before waits or runs lies in the actor's mailbox. It is NEXT if the worker goes on with it, by the mean
 //     pick-up of that kind where it was recorded otherwise. A worker goes on as often as was seen of the pool, or five

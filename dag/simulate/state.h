@@ -256,6 +256,8 @@ struct simulation {
     uint32_t *next_mail;        // a job each: what lies behind it in its mailbox, DAG_NONE
     uint32_t *waits_for;        // a task each: message of the library behind which it is handled, DAG_NONE
     uint32_t *mailbox_of;       // a job each: mailbox that it came to, 0: it did not yet, or is of no actor
+    uint32_t *held_first;       // a task each: the first job that waits for its start to be made; NULL: none ever does
+    uint32_t *held_next;        // a task each: the one held behind it, or DAG_NONE (unmade.c)
     int64_t slept_ns;           // of the worker that was woken last: how long it had
     struct resource *resources; // of the DAG
     struct carriers carriers;

@@ -214,8 +214,29 @@ static uint32_t pool_with_a_queue(const struct simulation *sim) {
     return pool_model(sim, pool);
 }
 
+// Whether a process waits for what was there already when it was recorded to ask for it.
+static bool waits_where_it_did_not(const struct simulation *sim, const struct process *process) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    const uint32_t v = process->vertex;
+    if (process->life != LIFE_RUNS || process->awaits == DAG_NONE || v == 0 || v >= STEP_LEAST) return false;
+    return vertices->kind[v] == VERTEX_WAIT_END && vertices->kind[v - 1] == VERTEX_WAIT_BEGIN &&
+           vertices->time_ns[v] == vertices->time_ns[v - 1];
+}
+
+static uint32_t first_taken(const struct simulation *sim) {
+    const int64_t *time_ns = sim->dag->vertices.time_ns;
+    uint32_t first = DAG_NONE;
+    for (uint32_t i = 0; i < sim->process_count; i++) {
+        if (!waits_where_it_did_not(sim, &sim->processes[i])) continue;
+        const uint32_t v = sim->processes[i].vertex;
+        if (first == DAG_NONE || time_ns[v] < time_ns[first]) first = v;
+    }
+    return first;
+}
+
 void stuck_find(struct simulation *sim) {
     struct stuck *stuck = &sim->stuck;
+    stuck->taken = first_taken(sim);
     struct waiter first = first_waiter(sim);
     if (is_nobody(first))
         stuck->pool = pool_with_a_queue(sim);

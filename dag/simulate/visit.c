@@ -16,6 +16,7 @@
 #include "dag/simulate/regroup.h"
 #include "dag/simulate/resources.h"
 #include "dag/simulate/stealing.h"
+#include "dag/simulate/unmade.h"
 
 // The task is dispatched otherwise than it was: its bracket takes what brackets of that kind do.
 static void replace_bracket(struct simulation *sim, uint32_t process, uint32_t index, enum dispatch dispatch) {
@@ -269,6 +270,7 @@ static void act_at(struct simulation *sim, uint32_t index, uint32_t v, uint32_t 
         break;
     case VERTEX_START:
         if (ends_group(sim, task)) group_begin(sim, index, task);
+        unmade_begins(sim, task, time_ns);
         break;
     case VERTEX_SHUTDOWN:
         if (pool_governs(sim, sim->recorded.pool_of_shutdown[v]))

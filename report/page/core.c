@@ -3,6 +3,7 @@
 
 #include "dag/build/perturbation.h"
 #include "optimize/objective.h"
+#include "optimize/ordering.h"
 #include "report/page/columns.h"
 #include "report/page/room.h"
 
@@ -81,6 +82,9 @@ static bool measure(struct core *core, int model, double from_ns, double to_ns, 
         from_ns <= to_ns ? (struct window){whole_ns(from_ns), whole_ns(to_ns)} : (struct window){INT64_MIN, INT64_MAX};
     if (!estimator_init(&core->estimator, core->dag, &core->window, error) || !choose_model(core, model, error))
         return false;
+    bool stuck;
+    uint32_t forgotten;
+    if (!ordering_settle(core->dag, &core->estimator, &stuck, &forgotten, error)) return false;
     if (!estimator_measure_baseline(&core->estimator, true, &core->baseline, error)) return false;
     core->estimated = core->baseline.replayed;
     core->simulated = PAGE_REPLAYED;

@@ -138,6 +138,7 @@ struct reference {
     uint32_t stage_count;
     bool *known;          // results, a task each
     bool *left;           // a task each: a coordinator that its worker has left
+    bool *unmade;         // a task each: it was handed over before it was made
     int64_t *known_ns;    // since when
     uint32_t *parts_left; // a task each
     uint32_t *pool_of;    // a vertex each: pool that a SHUTDOWN or a WAIT_END names, 0
@@ -667,7 +668,7 @@ static bool made_worker(const struct reference *r, uint32_t index) {
 // How the bracket goes: as recorded unless a worker is made now or was made then, and not both.
 static enum dispatch offer_stealing(struct reference *r, struct process *spawner, struct job job) {
     uint32_t index = task_of(r, job.task)->pool;
-    if (spawner->pool == index)
+    if (spawner && spawner->pool == index)
         spawner->own[spawner->own_count++] = job;
     else
         r->pools[index].queue[r->pools[index].queued++] = job;
@@ -1005,7 +1006,18 @@ static bool makes_another(const struct reference *r, uint32_t index) {
     return rules->grows_first && all_have_one && pool->workers < pool->maximum;
 }
 
+// Whether the task in whose body it is made has not begun.
+static bool is_unmade(const struct reference *r, struct job job) {
+    const uint32_t maker = r->dag->made_in && job.part < 0 ? r->dag->made_in[job.task] : DAG_NONE;
+    if (maker == DAG_NONE || r->dag->pools[task_of(r, job.task)->pool].caller_runs) return false;
+    return r->run->time_ns[task_of(r, maker)->start] == DAG_ABSENT;
+}
+
 static enum dispatch offer(struct reference *r, struct process *spawner, struct job job) {
+    if (is_unmade(r, job)) {
+        r->unmade[job.task] = true;
+        return (enum dispatch)task_of(r, job.task)->dispatch;
+    }
     uint32_t index = task_of(r, job.task)->pool;
     if (steals(r, index)) return offer_stealing(r, spawner, job);
     struct pool *pool = &r->pools[index];
@@ -1188,12 +1200,22 @@ static void shut_down(struct reference *r, uint32_t pool) {
 }
 
 // A vertex happens.
+// What was handed over before, and is made in the task that begins.
+static void offer_made(struct reference *r, uint32_t maker) {
+    for (uint32_t t = 0; r->dag->made_in && t < r->dag->task_count; t++) {
+        if (!r->unmade[t] || r->dag->made_in[t] != maker) continue;
+        r->unmade[t] = false;
+        offer(r, NULL, (struct job){t, -1});
+    }
+}
+
 static void happen(struct reference *r, struct process *process, uint32_t v) {
     uint32_t task = r->dag->vertices.task[v];
     unsigned kind = r->dag->vertices.kind[v];
     r->run->time_ns[v] = now_ns(r);
     jump(r, top(process), v);
     process->blocked = 0;
+    if (kind == VERTEX_START) offer_made(r, task);
     if (kind == VERTEX_SHUTDOWN) {
         shut_down(r, r->pool_of[v]);
         wake_waiters(r);
@@ -2352,6 +2374,7 @@ static void simulate(const struct reference *given, const struct dag_edit *edit,
     r.stages = must(calloc((size_t)dag->vertex_count + 1, sizeof(struct stage)));
     r.known = must(calloc((size_t)dag->task_count + 1, sizeof(bool)));
     r.left = must(calloc((size_t)dag->task_count + 1, sizeof(bool)));
+    r.unmade = must(calloc((size_t)dag->task_count + 1, sizeof(bool)));
     r.known_ns = must(calloc((size_t)dag->task_count + 1, sizeof(int64_t)));
     r.parts_left = must(calloc((size_t)dag->task_count + 1, sizeof(uint32_t)));
     for (uint32_t i = 0; i < r.process_capacity; i++) r.processes[i].edge = r.processes[i].stolen_from = DAG_NONE;
@@ -2370,6 +2393,7 @@ static void simulate(const struct reference *given, const struct dag_edit *edit,
     free(r.stages);
     free(r.known);
     free(r.left);
+    free(r.unmade);
     free(r.known_ns);
     free(r.parts_left);
 }

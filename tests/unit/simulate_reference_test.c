@@ -439,6 +439,66 @@ static void test_pool_equals_reference(void **state) {
     }
 }
 
+// Whether a task may be made in the body of another, which began before it was handed over; and not before `other`.
+static bool may_make(const struct dag *dag, uint32_t maker, uint32_t task, uint32_t other) {
+    const int64_t *time_ns = dag->vertices.time_ns;
+    const struct dag_task *of = &dag->tasks[maker];
+    if (maker == task || of->start == DAG_NONE || dag->tasks[task].spawn_begin == DAG_NONE) return false;
+    if (time_ns[of->start] >= time_ns[dag->tasks[task].spawn_begin]) return false;
+    return other == DAG_NONE || time_ns[of->start] > time_ns[dag->tasks[other].start];
+}
+
+// Each task that can be is made in the body of one of those that began shortly before it was handed over.
+static void make_elsewhere(struct simulate_fixture *fixture, struct random_source *source) {
+    struct dag *dag = fixture->dag;
+    struct error *error = &fixture->error;
+    uint32_t *made_in = dag->made_in = ARENA_NEW(&dag->arena, uint32_t, (size_t)dag->task_count + 1);
+    assert_non_null(made_in);
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        made_in[t] = DAG_NONE;
+        for (uint32_t i = 0; i < dag->task_count; i++) {
+            const uint32_t maker = (uint32_t)random_below(source, dag->task_count);
+            if (may_make(dag, maker, t, made_in[t])) made_in[t] = maker;
+        }
+    }
+    simulation_free(fixture->simulation);
+    must((fixture->simulation = simulation_new(dag, fixture->costs, error)) != NULL, error);
+}
+
+// Tasks that the last run had handed over before they were made.
+static uint64_t count_unmade(const struct simulate_fixture *fixture) {
+    const struct dag *dag = fixture->dag;
+    const int64_t *time_ns = simulation_times(fixture->simulation);
+    uint64_t count = 0;
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        if (dag->made_in[t] == DAG_NONE) continue;
+        const int64_t made_ns = time_ns[dag->tasks[dag->made_in[t]].start];
+        const int64_t spawned_ns = time_ns[dag->tasks[t].spawn_begin];
+        count += spawned_ns != DAG_ABSENT && spawned_ns != DAG_PENDING && made_ns > spawned_ns;
+    }
+    return count;
+}
+
+static void test_making_equals_reference(void **state) {
+    (void)state;
+    const struct model model = {.kind = MODEL_POOL};
+    uint64_t unmade = 0;
+    for (uint64_t seed = 0; seed < cases; seed++) {
+        struct simulate_fixture fixture;
+        struct random_source source = {seed};
+        simulate_fixture_open_random(&fixture, seed, 0);
+        make_elsewhere(&fixture, &source);
+        compare(&fixture, &model, 0, seed);
+        for (unsigned i = 0; i < EDITS_EACH; i++) {
+            random_edit(&fixture, &source, EDIT_INLINE | EDIT_RESIZE);
+            compare(&fixture, &model, 0, seed);
+            unmade += count_unmade(&fixture);
+        }
+        simulate_fixture_close(&fixture);
+    }
+    if (unmade < cases / 2) fail_msg("%lu", (unsigned long)unmade);
+}
+
 // Cores are shared in both by steps that end between ns, and each task's times follow from others'.
 static void test_cpu_equals_reference(void **state) {
     (void)state;
@@ -1074,6 +1134,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_resources_equal_reference),
         cmocka_unit_test(test_resources_equal_reference_on_cores),
         cmocka_unit_test(test_pool_equals_reference),
+        cmocka_unit_test(test_making_equals_reference),
         cmocka_unit_test(test_stealing_equals_reference),
         cmocka_unit_test(test_cpu_equals_reference),
         cmocka_unit_test(test_replay_of_idling_is_exact),

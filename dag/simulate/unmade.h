@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Jobs that are handed over before they are made: a future's continuation is registered in one task and handed over by
+// whoever completes the future. Where that comes first in this run, whoever registers the continuation finds the future
+// complete, and hands it over then.
+#ifndef REHYPE_DAG_UNMADE_H
+#define REHYPE_DAG_UNMADE_H
+
+#include "dag/simulate/state.h"
+
+bool unmade_new(struct simulation *sim); // false: no memory
+void unmade_free(struct simulation *sim);
+void unmade_begin_run(struct simulation *sim);
+
+bool unmade_holds(struct simulation *sim, uint32_t job, int64_t now_ns); // whether it is to wait, until it is due
+void unmade_begins(struct simulation *sim, uint32_t task, int64_t now_ns); // a task that makes others
+bool unmade_comes(struct simulation *sim, uint32_t job);                   // whether it is due since it is made now
+
+#endif
