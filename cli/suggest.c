@@ -244,6 +244,12 @@ static struct text_place place_of(const struct candidate *candidate) {
     return named->site == DAG_NONE ? (struct text_place){""} : text_file_line(&named->dag->sites[named->site].site);
 }
 
+// Whether the table says how many tasks a change is of: not where the noise beside each figure would leave no room for
+// the changes' names. The reasons say it as well.
+static bool has_counts(const struct suggestion *s) {
+    return terminal_wide || !suggest_runs_base(&s->runs);
+}
+
 static void add_candidate(struct table *table, const struct suggestion *s, size_t index) {
     const struct candidate *candidate = &s->result.candidates[index];
     const struct improvement *named = candidate->named;
@@ -251,7 +257,7 @@ static void add_candidate(struct table *table, const struct suggestion *s, size_
     table_add(table, text_count(index + 1).s);
     table_add(table, improvement_text(named, text, sizeof text));
     if (terminal_wide) table_add(table, place_of(candidate).s);
-    table_add(table, text_count(candidate->improvements[0].task_count).s);
+    if (has_counts(s)) table_add(table, text_count(candidate->improvements[0].task_count).s);
     const struct noises *base = suggest_runs_base(&s->runs), *noises = suggest_runs_candidate(&s->runs, index);
     columns_add(table, &s->result, candidate_is_estimated(candidate) ? &candidate->estimate : NULL, base, noises);
     table_add_toned(table, candidate->fails ? candidate->fails : "", TONE_WARNING);
@@ -275,7 +281,7 @@ static void add_none(struct table *table, const struct suggestion *s, const char
     table_add(table, "");
     table_add(table, what);
     if (terminal_wide) table_add(table, "");
-    table_add(table, "");
+    if (has_counts(s)) table_add(table, "");
     columns_add(table, &s->result, figures, noises, noises);
     table_add(table, "");
 }
@@ -312,7 +318,7 @@ static bool write_candidates(const struct suggestion *s, struct error *error) {
     columns[count++] = (struct table_column){"#", TABLE_RIGHT};
     columns[count++] = (struct table_column){"change", TABLE_LEFT};
     if (terminal_wide) columns[count++] = (struct table_column){"in", TABLE_LEFT};
-    columns[count++] = (struct table_column){counted_heading(s), TABLE_RIGHT};
+    if (has_counts(s)) columns[count++] = (struct table_column){counted_heading(s), TABLE_RIGHT};
     count = columns_name(&s->result, columns, count);
     columns[count++] = (struct table_column){"fails", TABLE_LEFT};
     struct table table = {.columns = columns, .column_count = count};

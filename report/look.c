@@ -68,16 +68,24 @@ static size_t width_of(const char *text, size_t length, unsigned look) {
     return width;
 }
 
-// How many of the last bytes stay: the whole names that fit and leave room for a beginning, where those are at least
-// half of what fits.
-static size_t end_bytes(const char *text, size_t length, size_t width, unsigned look) {
-    const size_t most = width - width / 5;
+// The last bytes that are whole names, in so many columns at most.
+static size_t whole_names(const char *text, size_t length, size_t most, unsigned look) {
     size_t begin = length;
     for (size_t at = length; at > 0 && width_of(text + at, length - at, look) <= most; at--) {
         if (text[at - 1] == '.') begin = at;
     }
-    const size_t names = width_of(text + begin, length - begin, look);
-    if (names * 2 >= width) return length - begin;
+    return length - begin;
+}
+
+// How many of the last bytes stay: the whole names that fit and leave room for a beginning, or for three characters of
+// one, where those are at least half of what fits.
+static size_t end_bytes(const char *text, size_t length, size_t width, unsigned look) {
+    enum { BEGIN_LEAST = 3 };
+    const size_t room[] = {width / 5, width / 5 < BEGIN_LEAST ? width / 5 : BEGIN_LEAST};
+    for (size_t i = 0; i < sizeof room / sizeof *room; i++) {
+        const size_t names = whole_names(text, length, width - room[i], look);
+        if (width_of(text + length - names, names, look) * 2 >= width) return names;
+    }
     const size_t end = width - width / 3, whole = width_of(text, length, look);
     return length - bytes_of(text, length, whole - end, look);
 }
