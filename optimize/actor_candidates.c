@@ -23,6 +23,7 @@ struct use {
 struct offering {
     const struct dag *dag;
     const struct actor_log *log;
+    const struct ownership *ownership;
     struct arena *arena;
     actor_candidate_list *list;
     void *context;
@@ -70,6 +71,11 @@ static int by_id(const void *a, const void *b) {
     return ((*x)->id > (*y)->id) - ((*x)->id < (*y)->id);
 }
 
+// Whether the program may change actors of that type, a trace class id.
+static bool may_change(const struct offering *offering, uint32_t type) {
+    return type < offering->dag->trace->class_count && offering->ownership->actor_type[type];
+}
+
 // The types of the DAG's actors, as the log has them by id. false: no memory.
 static bool find_types(struct offering *offering) {
     const struct dag *dag = offering->dag;
@@ -81,7 +87,8 @@ static bool find_types(struct offering *offering) {
         const struct logged_actor *logged = &offering->log->actors[a];
         const struct dag_actor key = {.id = logged->id}, *wanted = &key;
         const struct dag_actor **found = bsearch(&wanted, actors, dag->actor_count, sizeof *actors, by_id);
-        if (found && logged->of_program && !logged->router) offering->type_of[*found - dag->actors] = logged->type;
+        if (found && logged->of_program && !logged->router && may_change(offering, logged->type))
+            offering->type_of[*found - dag->actors] = logged->type;
     }
     free(actors);
     return true;
@@ -233,12 +240,18 @@ static bool is_between(const struct graph_edge *edge, uint32_t one, uint32_t oth
     return (edge->from == one && edge->to == other) || (edge->from == other && edge->to == one);
 }
 
-static size_t find_pairs(const struct message_graph *graph, const uint32_t *community, struct pair *pairs) {
+static bool is_own_node(const struct offering *offering, const struct graph_node *node) {
+    return node->kind == NODE_TYPE && may_change(offering, node->type);
+}
+
+static size_t find_pairs(const struct offering *offering, const struct message_graph *graph, const uint32_t *community,
+                         struct pair *pairs) {
     size_t count = 0;
     for (size_t e = 0; e < graph->edge_count; e++) {
         const struct graph_edge *edge = &graph->edges[e];
-        const bool of_types = graph->nodes[edge->from].kind == NODE_TYPE && graph->nodes[edge->to].kind == NODE_TYPE;
-        if (!of_types || community[edge->from] != community[edge->to]) continue;
+        const bool own =
+            is_own_node(offering, &graph->nodes[edge->from]) && is_own_node(offering, &graph->nodes[edge->to]);
+        if (!own || community[edge->from] != community[edge->to]) continue;
         size_t p = 0;
         while (p < count && !is_between(edge, pairs[p].one, pairs[p].other)) p++;
         if (p == count) pairs[count++] = (struct pair){edge->from, edge->to, 0};
@@ -268,17 +281,18 @@ static bool list_pairs(const struct offering *offering, struct error *error) {
     uint32_t *community = malloc((graph.node_count + 1) * sizeof *community);
     struct pair *pairs = malloc((graph.edge_count + 1) * sizeof *pairs);
     bool done = community && pairs && communities_find(&graph, community, error);
-    const size_t count = done ? find_pairs(&graph, community, pairs) : 0;
+    const size_t count = done ? find_pairs(offering, &graph, community, pairs) : 0;
     for (size_t i = 0; done && i < count; i++) done = list_pair(offering, &graph, &pairs[i]);
     free(community);
     free(pairs);
     return done;
 }
 
-bool actor_candidates(const struct dag *dag, unsigned kinds, struct arena *arena, actor_candidate_list *list,
-                      void *context, struct error *error) {
+bool actor_candidates(const struct dag *dag, const struct ownership *ownership, unsigned kinds, struct arena *arena,
+                      actor_candidate_list *list, void *context, struct error *error) {
     struct actor_log log = {0};
-    struct offering offering = {.dag = dag, .log = &log, .arena = arena, .list = list, .context = context};
+    struct offering offering = {
+        .dag = dag, .log = &log, .ownership = ownership, .arena = arena, .list = list, .context = context};
     if (!dag->actors || !(kinds & KINDS_OF_ACTORS)) return true;
     const uint32_t types = dag->trace->class_count, actors = dag->actor_count + 1;
     bool done = actor_log_read(dag, &log, error) && survey(&offering);

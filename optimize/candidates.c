@@ -592,9 +592,9 @@ bool candidates_find(const struct dag *dag, unsigned kinds, struct arena *arena,
     }
     bool done = ownership_find(&listing.ownership, dag) && list_sites(&listing) && list_pools(&listing) &&
                 list_resources(&listing);
-    ownership_destroy(&listing.ownership);
     if (!done) error_set(error, STATUS_FAILED, "no memory for candidates");
-    done = done && actor_candidates(dag, kinds, arena, list_of_actors, &listing, error);
+    done = done && actor_candidates(dag, &listing.ownership, kinds, arena, list_of_actors, &listing, error);
+    ownership_destroy(&listing.ownership);
     if (hand_over(&listing, improvements, count)) return done;
     return error_set(error, STATUS_FAILED, "no memory for candidates");
 }

@@ -104,6 +104,12 @@ static void judge_classes(const struct dag *dag, uint8_t *own_class) {
     }
 }
 
+// What has no package may be one class of many of the program's.
+static void judge_actor_types(const struct dag *dag, const uint8_t *own_class, uint8_t *actor_type) {
+    for (uint32_t c = 0; c < dag->trace->class_count; c++)
+        actor_type[c] = own_class[c] || !strchr(dag->trace->classes[c].name, '.');
+}
+
 static bool is_own_place(const struct dag *dag, uint32_t trace_site) {
     return trace_site && trace_site < dag->trace->site_count && !dag->trace->sites[trace_site].of_library;
 }
@@ -201,6 +207,7 @@ static bool look_closely(struct look *look) {
     const bool done = own_class && look->runs_own && look->handed_over && look->under_load;
     if (done) {
         judge_classes(dag, own_class);
+        judge_actor_types(dag, own_class, look->found->actor_type);
         see_requests(look);
         see_threads(look);
         see_tasks(look, own_class);
@@ -218,15 +225,18 @@ bool ownership_find(struct ownership *ownership, const struct dag *dag) {
     *ownership = (struct ownership){.knows_application = knows_application(dag)};
     ownership->site = calloc((size_t)dag->site_count + 1, 1);
     ownership->pool = calloc((size_t)dag->pool_count + 1, 1);
-    if (!ownership->site || !ownership->pool) return false;
+    ownership->actor_type = calloc((size_t)dag->trace->class_count + 1, 1);
+    if (!ownership->site || !ownership->pool || !ownership->actor_type) return false;
     if (ownership->knows_application) return look_closely(&look);
     memset(ownership->site, true, dag->site_count);
     memset(ownership->pool, true, dag->pool_count);
+    memset(ownership->actor_type, true, dag->trace->class_count);
     return true;
 }
 
 void ownership_destroy(struct ownership *ownership) {
     free(ownership->site);
     free(ownership->pool);
+    free(ownership->actor_type);
     *ownership = (struct ownership){0};
 }

@@ -8,6 +8,9 @@
 // trace tells requests) what is done once, or only before the first request and behind the last, is start-up and
 // shutdown. A pool is the program's if any task of it is, or runs the program's code, or serves a request.
 //
+// An actor's type is a library's where classes with such a name are none of the program's: where the program hands tasks
+// over, other packages do so.
+//
 // Where the trace knows nothing of an application all is the program's.
 #ifndef REHYPE_OPTIMIZE_OWNERSHIP_H
 #define REHYPE_OPTIMIZE_OWNERSHIP_H
@@ -18,6 +21,7 @@ struct ownership {
     bool knows_application; // of some site it is known that it is the program's own, of some that it is not
     uint64_t requests;      // begins and ends of them; 0: it is no service
     uint8_t *site, *pool;   // by index into dag->sites, by trace pool id: whether it is the program's
+    uint8_t *actor_type;    // by trace class id: whether actors of it may be
 };
 
 // ownership_destroy in any case. false: no memory. Cost: some ns a vertex and a task.

@@ -144,14 +144,32 @@ static bool count_kind(void *context, const struct improvement *improvement) {
 static void test_what_is_offered(void **state) {
     struct story *s = *state;
     unsigned counts[KIND_COUNT] = {0};
-    assert_true(actor_candidates(s->dag, KINDS_ALL, &s->arena, count_kind, counts, &s->error));
+    struct ownership own;
+    assert_true(ownership_find(&own, s->dag));
+    assert_true(actor_candidates(s->dag, &own, KINDS_ALL, &s->arena, count_kind, counts, &s->error));
     assert_int_equal(counts[KIND_MERGE_ACTORS], 0);
     assert_int_equal(counts[KIND_OWN_POOL], 0);
     assert_true(counts[KIND_SPLIT_ACTOR] >= 2);
     assert_int_equal(counts[KIND_INLINE_MESSAGE], 2); // physics talks to the renderer, and to the sound
     memset(counts, 0, sizeof counts);
-    assert_true(actor_candidates(s->dag, KIND_BIT(KIND_INLINE), &s->arena, count_kind, counts, &s->error));
+    assert_true(actor_candidates(s->dag, &own, KIND_BIT(KIND_INLINE), &s->arena, count_kind, counts, &s->error));
     for (unsigned k = 0; k < KIND_COUNT; k++) assert_int_equal(counts[k], 0);
+    ownership_destroy(&own);
+}
+
+// What is no type of the program's is not changed, nor does it change who talks to it.
+static void test_actors_of_libraries_are_left_alone(void **state) {
+    struct story *s = *state;
+    unsigned counts[KIND_COUNT] = {0};
+    struct ownership own;
+    assert_true(ownership_find(&own, s->dag));
+    for (uint32_t c = 0; c < s->dag->trace->class_count; c++) {
+        const char *name = s->dag->trace->classes[c].name;
+        if (name && strcmp(name, "p.Renderer") == 0) own.actor_type[c] = false;
+    }
+    assert_true(actor_candidates(s->dag, &own, KINDS_ALL, &s->arena, count_kind, counts, &s->error));
+    assert_int_equal(counts[KIND_INLINE_MESSAGE], 1); // physics to the sound
+    ownership_destroy(&own);
 }
 
 // Two pairs, of which one message goes from one to the other.
@@ -176,6 +194,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_what_is_not_there_is_told_with_the_nearest, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_conflicts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_plan_is_read_as_it_was_written, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_actors_of_libraries_are_left_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_is_offered, set_up, tear_down),
         cmocka_unit_test(test_who_talks_mostly_to_each_other),
     };

@@ -119,6 +119,28 @@ static void test_executors_of_libraries_run_what_they_are_given(void **state) {
     end(&f);
 }
 
+static bool is_own_type(const struct fixture *f, const char *class_name) {
+    const struct dag *dag = f->steps.dag;
+    for (uint32_t c = 1; c < dag->trace->class_count; c++) {
+        if (strcmp(dag->trace->classes[c].name, class_name) == 0) return f->found.actor_type[c];
+    }
+    fail_msg("no class %s", class_name);
+    return false;
+}
+
+static void test_types_of_actors_are_the_programs_by_their_names(void **state) {
+    (void)state;
+    static const char *const names[] = {"com.acme.orders.Basket", "Basket", "akka.actor.typed.Adapter",
+                                        "org.engine.rpc.Dispatcher"};
+    struct fixture f = begin();
+    run(&f, f.own, "com.acme.shop.Offers$Job");
+    run(&f, f.acceptor, "org.server.Poller$Job");
+    for (unsigned i = 0; i < 4; i++) tb_class(f.steps.tb, names[i]);
+    find(&f);
+    for (unsigned i = 0; i < 4; i++) assert_int_equal(is_own_type(&f, names[i]), i < 3);
+    end(&f);
+}
+
 static void test_without_an_application_all_is_the_programs(void **state) {
     struct fixture f = begin();
     run(&f, f.acceptor, "org.server.SocketProcessor");
@@ -172,6 +194,7 @@ int main(void) {
         cmocka_unit_test(test_what_somebody_awaits_is_the_programs),
         cmocka_unit_test(test_what_runs_the_programs_code_is_the_programs),
         cmocka_unit_test(test_executors_of_libraries_run_what_they_are_given),
+        cmocka_unit_test(test_types_of_actors_are_the_programs_by_their_names),
         cmocka_unit_test(test_without_an_application_all_is_the_programs),
         cmocka_unit_test(test_pools_that_serve_requests_are_the_programs),
         cmocka_unit_test(test_what_a_service_does_once_or_while_nobody_asks_is_left_out),
