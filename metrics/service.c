@@ -8,31 +8,37 @@
 #include <stdlib.h>
 
 struct served {
-    double *latency_ns, *answered_ns;
-    size_t count;
+    double *latency_ns;      // of those of the window
+    size_t count;            // ... how many these are
+    double *answered_ns;     // of all
+    size_t answered, before; // ... how many, and how many of them came before the window
 };
+
+enum place { BEFORE_WINDOW, IN_WINDOW, ELSEWHERE };
 
 uint32_t service_arrival(const struct dag_request *request) {
     return request->arrival != DAG_NONE ? request->arrival : request->begin;
 }
 
 // Of a run that was simulated the recorded request says whether it counts.
-static bool is_in_window(const struct dag *run, uint32_t index, const struct window *window) {
+static enum place place_of(const struct dag *run, uint32_t index, const struct window *window) {
     const struct dag *recorded = run->origin ? run->origin : run;
-    if (!window || recorded->request_count != run->request_count) return true;
+    if (!window || recorded->request_count != run->request_count) return IN_WINDOW;
     const uint32_t arrival = service_arrival(&recorded->requests[index]);
-    if (arrival == DAG_NONE) return false;
+    if (arrival == DAG_NONE) return ELSEWHERE;
     const int64_t ns = recorded->vertices.time_ns[arrival];
-    return ns >= window->from_ns && ns <= window->to_ns;
+    if (ns < window->from_ns) return BEFORE_WINDOW;
+    return ns <= window->to_ns ? IN_WINDOW : ELSEWHERE;
 }
 
-static void serve(struct served *served, const struct dag_request *request, const int64_t *time_ns) {
+static void serve(struct served *served, const struct dag_request *request, const int64_t *time_ns, enum place place) {
     const uint32_t arrival = service_arrival(request);
     if (arrival == DAG_NONE || request->end == DAG_NONE) return;
     const int64_t from_ns = time_ns[arrival], to_ns = time_ns[request->end];
     if (from_ns == DAG_ABSENT || to_ns == DAG_ABSENT || to_ns < from_ns) return;
-    served->answered_ns[served->count] = (double)to_ns;
-    served->latency_ns[served->count++] = (double)(to_ns - from_ns);
+    served->answered_ns[served->answered++] = (double)to_ns;
+    served->before += place == BEFORE_WINDOW;
+    if (place == IN_WINDOW) served->latency_ns[served->count++] = (double)(to_ns - from_ns);
 }
 
 static int by_time(const void *a, const void *b) {
@@ -49,19 +55,24 @@ double service_rate(double *times_ns, size_t count) {
     return span_ns > 0 ? (double)(last - first) * 1e9 / span_ns : NAN;
 }
 
+// Answers come in another order in an estimate: of the window are as many as were, behind as many as came before it.
+static double rate_of(struct served *served) {
+    qsort(served->answered_ns, served->answered, sizeof *served->answered_ns, by_time);
+    return service_rate(&served->answered_ns[served->before], served->count);
+}
+
 bool service_figures(const struct dag *run, const int64_t *time_ns, const struct window *window,
                      struct request_metrics *requests) {
     if (run->request_count == 0) return true;
-    struct served served = {malloc(run->request_count * sizeof(double)), malloc(run->request_count * sizeof(double)),
-                            0};
+    struct served served = {.latency_ns = malloc(run->request_count * sizeof(double)),
+                            .answered_ns = malloc(run->request_count * sizeof(double))};
     const bool ok = served.latency_ns && served.answered_ns;
-    for (uint32_t i = 0; ok && i < run->request_count; i++) {
-        if (is_in_window(run, i, window)) serve(&served, &run->requests[i], time_ns);
-    }
+    for (uint32_t i = 0; ok && i < run->request_count; i++)
+        serve(&served, &run->requests[i], time_ns, place_of(run, i, window));
     if (served.count > 0) {
         requests->count = (double)served.count;
         requests->latency_ns = quantiles_of(served.latency_ns, served.count);
-        requests->throughput_per_s = service_rate(served.answered_ns, served.count);
+        requests->throughput_per_s = rate_of(&served);
         if (requests->sustainable_per_s < requests->throughput_per_s)
             requests->sustainable_per_s = requests->throughput_per_s;
     }

@@ -3,8 +3,9 @@
 //
 // A request takes from when its client brought it (the readable request: a poller hands it over; else its begin) to its
 // end. Throughput is that of the middle nine tenths of the answers, by when they came: single requests before and after
-// the load (a health check, a look at figures) do not lengthen it. Counted are those that were answered
-// and, as recorded, arrived within the window.
+// the load (a health check, a look at figures) do not lengthen it. Counted are those that were answered and, as
+// recorded, arrived within the window. Of a run in which they come in another order, throughput is that of as many
+// answers, behind as many as were before them: by the very same requests it would be that of the slowest client.
 #ifndef REHYPE_METRICS_SERVICE_H
 #define REHYPE_METRICS_SERVICE_H
 

@@ -8,8 +8,8 @@
 // trace tells requests) what is done once, or only before the first request and behind the last, is start-up and
 // shutdown. A pool is the program's if any task of it is, or runs the program's code, or serves a request.
 //
-// An actor's type is a library's where classes with such a name are none of the program's: where the program hands tasks
-// over, other packages do so.
+// An actor's type is a library's where classes with such a name are none of the program's: where the program hands
+// tasks over, other packages do so.
 //
 // Where the trace knows nothing of an application all is the program's.
 #ifndef REHYPE_OPTIMIZE_OWNERSHIP_H

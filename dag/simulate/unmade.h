@@ -11,7 +11,7 @@ bool unmade_new(struct simulation *sim); // false: no memory
 void unmade_free(struct simulation *sim);
 void unmade_begin_run(struct simulation *sim);
 
-bool unmade_holds(struct simulation *sim, uint32_t job, int64_t now_ns); // whether it is to wait, until it is due
+bool unmade_holds(struct simulation *sim, uint32_t job, int64_t now_ns);   // whether it is to wait, until it is due
 void unmade_begins(struct simulation *sim, uint32_t task, int64_t now_ns); // a task that makes others
 bool unmade_comes(struct simulation *sim, uint32_t job);                   // whether it is due since it is made now
 

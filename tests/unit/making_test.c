@@ -135,8 +135,7 @@ static void who_made_it_is_known(void **state) {
     const struct dag *dag = t.sim.dag;
     assert_non_null(dag->made_in);
     for (uint32_t task = 0; task < dag->task_count; task++)
-        assert_int_equal(dag->made_in[task],
-                         dag->tasks[task].id == CONTINUATION ? task_of(&t, MAKER) : DAG_NONE);
+        assert_int_equal(dag->made_in[task], dag->tasks[task].id == CONTINUATION ? task_of(&t, MAKER) : DAG_NONE);
     end(&t);
 }
 
