@@ -30,18 +30,26 @@ static double switches_in_100_ms(const struct dag *dag, uint32_t first, uint32_t
     return lasted_ns > 0 ? switches / lasted_ns * 1e8 : NAN;
 }
 
-// What counted threads compute in the window, as far as the run has it; NAN where that was not measured.
+// What part of the edge to a vertex lies in the span. Of a thread's first vertex, and where a body moved to another
+// place, that of the vertex alone counts.
+static double part_within(const int64_t *time_ns, uint32_t v, bool first, const struct window *span) {
+    const int64_t to_ns = time_ns[v], from_ns = first || time_ns[v - 1] == DAG_ABSENT ? to_ns : time_ns[v - 1];
+    if (to_ns == DAG_ABSENT || from_ns >= to_ns) return work_is_within(span, to_ns);
+    const double begin = fmax((double)from_ns, (double)span->from_ns);
+    const double end = fmin((double)to_ns, (double)span->to_ns);
+    return fmax(0, end - begin) / ((double)to_ns - (double)from_ns);
+}
+
+// What counted threads compute in a span of the run, as far as it has it; NAN where that was not measured.
 static double computed_ns(const struct dag *dag, const struct dag_edit *edit, const int64_t *time_ns,
-                          const struct window *window) {
+                          struct window span) {
     if (!dag->vertices.compute_ns) return NAN;
     double sum = 0;
     for (uint32_t t = 0; t < dag->thread_count; t++) {
         const struct dag_thread *thread = &dag->threads[t];
         if (work_classify(dag, thread) == CLASS_UNCOUNTED) continue;
-        for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
-            bool counts = time_ns[v] != DAG_ABSENT && (!window || work_is_within(window, work_recorded_ns(dag, v)));
-            sum += counts ? (double)work_compute_ns(dag, edit, v) : 0;
-        }
+        for (uint32_t v = thread->first; v < thread->first + thread->count; v++)
+            sum += part_within(time_ns, v, v == thread->first, &span) * (double)work_compute_ns(dag, edit, v);
     }
     return sum;
 }
@@ -60,11 +68,17 @@ static void recorded_cpu(const struct dag *dag, const struct window *window, str
     cpu->context_switches_total = (double)(to->context_switches - from->context_switches);
 }
 
+// What of the recorded run lies in the window.
+static struct window recorded_span(const struct dag *dag, const struct window *window) {
+    struct window span = {dag->first_ns, dag->last_ns};
+    if (window && window->from_ns > span.from_ns) span.from_ns = window->from_ns;
+    if (window && window->to_ns < span.to_ns) span.to_ns = window->to_ns;
+    return span;
+}
+
 static double recorded_wall_ns(const struct dag *dag, const struct window *window) {
-    int64_t from_ns = dag->first_ns, to_ns = dag->last_ns;
-    if (window && window->from_ns > from_ns) from_ns = window->from_ns;
-    if (window && window->to_ns < to_ns) to_ns = window->to_ns;
-    return (double)(to_ns - from_ns);
+    const struct window span = recorded_span(dag, window);
+    return (double)(span.to_ns - span.from_ns);
 }
 
 // An estimate's file tells it of all the run, be it of the first part or the last.
@@ -82,7 +96,8 @@ static double besides_ns(const struct dag *recorded, const struct window *window
     recorded_cpu(recorded, window, &cpu);
     if (isnan(cpu.utilisation)) return 0;
     double used_ns = cpu.utilisation * recorded->trace->header.cores * recorded_wall_ns(recorded, window);
-    return fmax(0, used_ns - computed_ns(recorded, &no_edit, recorded->vertices.time_ns, window));
+    return fmax(0,
+                used_ns - computed_ns(recorded, &no_edit, recorded->vertices.time_ns, recorded_span(recorded, window)));
 }
 
 double metrics_besides_ns(const struct dag *dag) {
@@ -100,5 +115,8 @@ void cpu_compute(const struct dag *dag, const struct dag_edit *edit, const struc
     if (!isnan(cpu->utilisation) || cores == 0 || wall_ns <= 0) return;
     bool lacks_samples = as_recorded && work_is_recorded(dag->trace);
     double besides = lacks_samples ? 0 : besides_ns(work_origin(dag), window);
-    cpu->utilisation = (computed_ns(dag, edit, run->time_ns, window) + besides) / (cores * wall_ns);
+    const struct window all = {INT64_MIN, INT64_MAX}, within = {work->series.from_ns, work->series.to_ns};
+    const struct window span = window ? within : all;
+    const double used = (computed_ns(dag, edit, run->time_ns, span) + besides) / (cores * wall_ns);
+    cpu->utilisation = used > 1 ? 1 : used; // NAN stays
 }
