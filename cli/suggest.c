@@ -553,7 +553,7 @@ static const struct candidate *best_trade(const struct search_result *result, bo
     return best;
 }
 
-enum { TRADE_NAME_MOST = 32 }; // so that a trade is one line
+enum { TRADE_NAME_MOST = 32, ALIKE_NAME_MOST = 48 }; // so that a trade is one line; of pools alike it may be two
 
 static void write_trade(const struct suggestion *s, const char *what, const struct candidate *candidate) {
     const struct search_result *result = &s->result;
@@ -561,7 +561,8 @@ static void write_trade(const struct suggestion *s, const char *what, const stru
     const struct metrics *base = &result->base, *estimate = &candidate->estimate;
     char name[1024], shown[1024], text[2048];
     improvement_text(candidate->named, name, sizeof name);
-    look_shorten(name, look & LOOK_WIDE ? sizeof name : TRADE_NAME_MOST, look, shown, sizeof shown);
+    const size_t most = candidate->named->alike ? ALIKE_NAME_MOST : TRADE_NAME_MOST;
+    look_shorten(name, look & LOOK_WIDE ? sizeof name : most, look, shown, sizeof shown);
     const bool serves = columns_are_of_service(result);
     const struct text_noises noises = {
         suggest_runs_base(&s->runs), suggest_runs_candidate(&s->runs, (size_t)(candidate - result->candidates)), look};

@@ -277,6 +277,9 @@ struct dag_pool { // by trace pool id; [0] is none
     bool grows_first;      // where none is free another is made, up to `maximum`, before a task queues
     bool is_stage;         // the program starts its threads, which leave when nothing more comes
     bool is_dealt;         // of loops: each is an executor of its own (dag/build/dealt.h)
+    uint32_t alike; // the first of the pools that the same code seems to make (dag/build/alike.c): itself, if it is
+                    // the only one
+    uint32_t alike_count; // how many these are
 };
 
 // How many workers there are under load: beyond `core` only what the queue has no room for, unless the pool grows

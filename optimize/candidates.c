@@ -110,7 +110,8 @@ static enum dag_left_out left_out(const struct improvement *improvement, uint32_
 static bool is_changed(const struct improvement *improvement, uint32_t index) {
     const struct dag_task *task = &improvement->dag->tasks[index];
     if (improvement_is_of_resource(improvement)) return !(task->flags & TASK_NESTED);
-    if (improvement->kind == KIND_RESIZE_POOL) return task->pool == improvement->pool && !(task->flags & TASK_NESTED);
+    if (improvement->kind == KIND_RESIZE_POOL)
+        return improvement_is_of_pool(improvement, task->pool) && !(task->flags & TASK_NESTED);
     if (!is_concerned(improvement, task) || left_out(improvement, index)) return false;
     if (improvement->kind == KIND_HOIST_BRANCH && improvement->path != DAG_NONE) {
         return task->path == improvement->path && task->start != DAG_NONE;
@@ -173,7 +174,7 @@ bool candidates_fill(struct improvement *improvement, struct arena *arena) {
     if (done && of_resource && improvement->resource != DAG_NONE) find_askers(dag, improvement->resource, asks);
     for (uint32_t t = 0; done && t < dag->task_count; t++) {
         const struct dag_task *task = &dag->tasks[t];
-        bool concerned = of_pool ? task->pool == improvement->pool : task->site == improvement->site;
+        bool concerned = of_pool ? improvement_is_of_pool(improvement, task->pool) : task->site == improvement->site;
         if (of_resource ? asks[t] : concerned) all[count++] = t;
     }
     done = done && take_tasks(improvement, all, count, arena);
@@ -456,6 +457,7 @@ static bool list_pool(struct listing *listing, uint32_t pool) {
     const struct dag *dag = listing->dag;
     struct improvement improvement = of_site(dag, KIND_RESIZE_POOL, DAG_NONE, DAG_NONE);
     improvement.pool = pool;
+    improvement.alike = dag->pools[pool].alike_count > 1;
     if (!candidates_fill(&improvement, listing->arena)) return false;
     if (improvement.refusal || !improvement.task_count) return true;
     const uint32_t busy = most_busy(dag, pool, improvement.tasks, improvement.task_count);
@@ -474,7 +476,8 @@ static bool list_pool(struct listing *listing, uint32_t pool) {
 static bool list_pools(struct listing *listing) {
     bool done = true;
     for (uint32_t p = 1; done && listing->kinds & KIND_BIT(KIND_RESIZE_POOL) && p < listing->dag->pool_count; p++) {
-        if (listing->ownership.pool[p]) done = list_pool(listing, p);
+        const bool first = listing->dag->pools[p].alike == p; // of those alike
+        if (first && listing->ownership.pool[p]) done = list_pool(listing, p);
     }
     return done;
 }
@@ -728,6 +731,7 @@ bool candidates_translate(const struct improvement *offered, const struct dag *d
     improvement->factor = offered->factor;
     improvement->first = offered->first;
     improvement->threads = offered->threads;
+    improvement->alike = offered->alike;
     improvement->capacity = offered->capacity;
     improvement->follows_cores = offered->follows_cores;
     improvement->change = offered->change;

@@ -59,10 +59,11 @@ char *improvement_text(const struct improvement *improvement, char *text, size_t
     if (improvement_is_of_actors(improvement)) {
         actor_change_text(improvement, name, sizeof name);
         say(&sentence, " %s", name);
-    } else if (improvement->kind == KIND_RESIZE_POOL)
-        say(&sentence, " %s to %d thread%s", pool_plan_text(dag, improvement->pool, name, sizeof name),
-            improvement->threads, improvement->threads == 1 ? "" : "s");
-    else if (improvement_is_of_resource(improvement))
+    } else if (improvement->kind == KIND_RESIZE_POOL) {
+        say(&sentence, " %s", pool_plan_text(dag, improvement->pool, name, sizeof name));
+        if (improvement->alike) say(&sentence, " and %u alike", dag->pools[improvement->pool].alike_count - 1);
+        say(&sentence, " to %d thread%s", improvement->threads, improvement->threads == 1 ? "" : "s");
+    } else if (improvement_is_of_resource(improvement))
         say(&sentence, " %s", resource_plan_text(dag, improvement->resource, name, sizeof name));
     else
         say_change(&sentence, improvement);
@@ -150,7 +151,10 @@ const char *improvement_apply(const struct improvement *improvement, struct dag_
         return improvement->task_count ? apply_to_actors(improvement, edit) : NULL;
     }
     if (improvement->kind == KIND_RESIZE_POOL) {
-        dag_edit_resize(edit, improvement->pool, improvement->threads);
+        for (uint32_t p = 1; p < improvement->dag->pool_count; p++) {
+            const bool meant = improvement_is_of_pool(improvement, p) && !dag_resize_refusal(improvement->dag, p);
+            if (meant) dag_edit_resize(edit, p, improvement->threads);
+        }
         return NULL;
     }
     if (improvement_is_of_resource(improvement)) {
@@ -236,6 +240,13 @@ bool improvements_of_like_actors(const struct improvement *a, const struct impro
     return true;
 }
 
+bool improvement_is_of_pool(const struct improvement *improvement, uint32_t pool) {
+    const struct dag *dag = improvement->dag;
+    if (!improvement->pool || improvement->pool >= dag->pool_count || pool >= dag->pool_count) return false;
+    if (!improvement->alike) return pool == improvement->pool;
+    return dag->pools[pool].alike == dag->pools[improvement->pool].alike;
+}
+
 bool improvements_conflict(const struct improvement *a, const struct improvement *b) {
     if (improvement_is_of_actors(a) || improvement_is_of_actors(b))
         return improvement_is_of_actors(a) && improvement_is_of_actors(b) && actor_changes_conflict(a, b);
@@ -243,7 +254,9 @@ bool improvements_conflict(const struct improvement *a, const struct improvement
         return improvement_is_of_resource(a) && improvement_is_of_resource(b) && a->resource != DAG_NONE &&
                a->resource == b->resource;
     bool resizes_a = a->kind == KIND_RESIZE_POOL, resizes_b = b->kind == KIND_RESIZE_POOL;
-    if (resizes_a || resizes_b) return resizes_a && resizes_b && a->pool && a->pool == b->pool;
+    if (resizes_a || resizes_b)
+        return resizes_a && resizes_b && a->pool &&
+               (improvement_is_of_pool(a, b->pool) || improvement_is_of_pool(b, a->pool));
     return is_same_twice(a, b) || (a->site == b->site && shares_task(a, b)); // a task has one site
 }
 
@@ -260,7 +273,8 @@ uint64_t improvement_key(const struct improvement *improvement, uint64_t salt) {
     if (effect == KIND_OWN_POOL) change ^= (uint64_t)improvement->threads << 32;
     if (effect == KIND_RESIZE_POOL) {
         if (!improvement->pool) return 0;
-        return mix(mix(change) ^ (uint64_t)improvement->pool << 32 ^ (uint32_t)improvement->threads);
+        return mix(mix(change) ^ (uint64_t)improvement->pool << 32 ^ (uint32_t)improvement->threads) ^
+               improvement->alike;
     }
     if (improvement_is_of_resource(improvement)) {
         if (improvement->resource == DAG_NONE) return 0;

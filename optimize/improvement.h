@@ -50,6 +50,7 @@ struct improvement {
     uint32_t path;         // of hoist-branch: index into dag->paths; DAG_NONE: still to be chosen
     uint32_t factor;       // of merge and split, also of actors: 2 or more; 0: still to be chosen
     uint32_t pool;         // of resize-pool: trace pool id
+    bool alike;            // of resize-pool: all pools that the same code seems to make (struct dag_pool's alike)
     int32_t threads;       // of resize-pool and own-pool: 1 or more
     uint32_t resource;     // of resize-resource and unlock: index into dag->resources; DAG_NONE: the DAG has none such
     int32_t capacity;      // of resize-resource: 1 or more
@@ -80,6 +81,9 @@ static inline bool improvement_is_of_site(const struct improvement *improvement)
 // The most threads that a pool has as it is: its maximum, or its core where a queue without bound keeps it from making
 // more. 0: there is no bound.
 uint32_t improvement_pool_size(const struct dag *dag, uint32_t pool);
+
+// Whether a resize-pool is of that pool.
+bool improvement_is_of_pool(const struct improvement *improvement, uint32_t pool);
 
 // Whether all that it changes is what actors do: its tasks are messages, and actors' beginnings.
 bool improvement_is_of_messages(const struct improvement *improvement);

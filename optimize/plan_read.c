@@ -328,6 +328,10 @@ static bool is_pool(const struct dag *dag, uint32_t pool, const char *wanted) {
 
 static bool read_pool(const struct reading *reading, const cJSON *params, struct improvement *improvement) {
     const cJSON *pool = cJSON_GetObjectItemCaseSensitive(params, "pool");
+    const cJSON *alike = cJSON_GetObjectItemCaseSensitive(params, "alike");
+    if (alike && !cJSON_IsBool(alike))
+        return error_set(reading->error, STATUS_BAD_INPUT, "\"alike\" is neither true nor false");
+    improvement->alike = cJSON_IsTrue(alike);
     if (!cJSON_IsString(pool)) return error_set(reading->error, STATUS_BAD_INPUT, "\"pool\" is missing in params");
     const struct named pools = {"pool", 1, reading->dag->trace->pool_count, is_pool, pool_plan_text};
     if (!find_named(reading, &pools, pool->valuestring, &improvement->pool) ||
@@ -392,14 +396,14 @@ static bool read_change(const struct reading *reading, const cJSON *params, stru
 
 // What the kinds take. `read` fills in what the params say, into an improvement that has its site and context.
 static const struct {
-    const char *params[3]; // keys, NULL at the end
+    const char *params[4]; // keys, NULL at the end
     bool (*read)(const struct reading *reading, const cJSON *params, struct improvement *improvement);
 } grammar[KIND_COUNT] = {
     [KIND_HOIST_BRANCH] = {{"path"}, read_path},
     [KIND_COMBINATOR] = {{"first"}, read_first},
     [KIND_MERGE] = {{"factor"}, read_factor},
     [KIND_SPLIT] = {{"factor"}, read_factor},
-    [KIND_RESIZE_POOL] = {{"pool", "threads"}, read_pool},
+    [KIND_RESIZE_POOL] = {{"pool", "threads", "alike"}, read_pool},
     [KIND_RESIZE_RESOURCE] = {{"resource", "capacity"}, read_resource},
     [KIND_UNLOCK] = {{"resource"}, read_resource},
     [KIND_OWN_POOL] = {{"type", "threads"}, read_change},

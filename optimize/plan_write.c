@@ -72,7 +72,8 @@ static bool fill_params(cJSON *params, const struct improvement *improvement) {
     if (improvement->kind != KIND_RESIZE_POOL) return true;
     pool_plan_text(improvement->dag, improvement->pool, name, sizeof name);
     return cJSON_AddStringToObject(params, "pool", name) &&
-           cJSON_AddNumberToObject(params, "threads", improvement->threads);
+           cJSON_AddNumberToObject(params, "threads", improvement->threads) &&
+           (!improvement->alike || cJSON_AddTrueToObject(params, "alike"));
 }
 
 cJSON *improvement_params_json(const struct improvement *improvement) {

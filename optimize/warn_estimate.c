@@ -406,7 +406,7 @@ static bool warn_of_races(struct warnings *warnings, const struct improvement *i
     uint32_t count = 0, cancelled = 0, unbegun = 0;
     for (uint32_t t = 0; t < dag->task_count; t++) {
         const struct dag_task *task = &dag->tasks[t];
-        if (task->pool != improvement->pool || task->flags & TASK_NESTED) continue;
+        if (!improvement_is_of_pool(improvement, task->pool) || task->flags & TASK_NESTED) continue;
         count++;
         if (!dag_task_is_cancelled(dag, task)) continue;
         cancelled++;
@@ -427,6 +427,12 @@ static bool warn_of_size(struct warnings *warnings, const struct improvement *im
                                   "%s are executors of one thread each: that tasks are dealt to them by turns is "
                                   "assumed",
                                   phrase_pool(dag, improvement->pool).text))
+        return false;
+    if (improvement->alike &&
+        !warnings_say(warnings, error,
+                      "that the same code makes %s and %u more pools is assumed: they have the "
+                      "same rules, and their tasks come from the same places",
+                      phrase_pool(dag, improvement->pool).text, dag->pools[improvement->pool].alike_count - 1))
         return false;
     return warn_of_races(warnings, improvement, error);
 }

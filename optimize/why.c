@@ -161,7 +161,10 @@ static void say_queue(struct sentence *sentence, const struct improvement *impro
         waited_ns += (double)(dag->vertices.time_ns[task->start] - dag->vertices.time_ns[task->spawn_begin]);
     }
     const uint32_t size = improvement_pool_size(dag, improvement->pool);
-    if (size) say(sentence, one ? " has %u thread%s and" : " share %u thread%s and", size, size == 1 ? "" : "s");
+    if (improvement->alike)
+        say(sentence, " share %u pools of %u thread%s and", rules->alike_count, size, size == 1 ? "" : "s");
+    else if (size)
+        say(sentence, one ? " has %u thread%s and" : " share %u thread%s and", size, size == 1 ? "" : "s");
     say(sentence, one ? " waits %s for one; " : " wait %s each for one; ",
         phrase_duration(started ? waited_ns / started : 0).text);
     if (rules->discipline != DISCIPLINE_STEALING && rules->maximum > dag_pool_most(rules))

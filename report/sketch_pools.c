@@ -280,4 +280,7 @@ void sketch_resize_pool(struct draft *draft) {
                               .threads = improvement->threads};
     write_pool(draft, &pool);
     watch_size(draft, &pool);
+    if (improvement->alike)
+        draft_watch(draft, "%u pools were made so. If several places make them, change all of these.",
+                    dag->pools[id].alike_count);
 }

@@ -83,8 +83,8 @@ static bool finish(struct builder *builder) {
     hands_run(do_rest, &rest, 1 + builder->dag->thread_count, builder->hands);
     bound_assumed_computing(builder);
     settle_looks(builder);
-    return rest.pools_described && find_cut_tasks(builder) && find_batches(builder) && find_woken(builder) &&
-           find_answers(builder) && add_carriers(builder);
+    return rest.pools_described && find_alike(builder) && find_cut_tasks(builder) && find_batches(builder) &&
+           find_woken(builder) && find_answers(builder) && add_carriers(builder);
 }
 
 static uint32_t hands_that_pay(const struct trace *trace) {

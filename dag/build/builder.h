@@ -4,9 +4,9 @@
 // contexts, sites and paths, due.c for due times and making.c for who made
 // what others hand over; cause.c finds each vertex's cause and rule; skew.c makes times
 // agree with them; resources.c says which thread had what, and what a wait for it waited for; machine.c reads the JVM's
-// own stream; compute.c shares out what was measured; dispatch.c and pools.c say how tasks and pools met; carriers.c
-// which virtual threads kept a carrier asleep. Of large traces two threads do what can be done by pieces, or side by
-// side (base/hands.h).
+// own stream; compute.c shares out what was measured; dispatch.c and pools.c say how tasks and pools met; alike.c which
+// pools the same code seems to make; carriers.c which virtual threads kept a carrier asleep. Of large traces two
+// threads do what can be done by pieces, or side by side (base/hands.h).
 #ifndef REHYPE_DAG_BUILDER_H
 #define REHYPE_DAG_BUILDER_H
 
@@ -295,6 +295,8 @@ bool find_end_of_load(struct builder *builder); // once no effect precedes its c
 
 bool find_completions(struct builder *builder); // likewise: waits for all that a body handed over (completion.c)
 void settle_looks(struct builder *builder);     // of these sleeps, once it is known what threads computed
+
+bool find_alike(struct builder *builder); // once pools are described
 
 bool find_shutdown(struct builder *builder); // likewise: what the JVM starts as it ends awaits the program's end
 

@@ -43,7 +43,7 @@ double page_replay_error(void);                         // share
 enum page_outcome { PAGE_DONE, PAGE_STUCK, PAGE_REFUSED, PAGE_FAILED };
 
 // What an improvement is, as optimize/improvement.h has it: DAG_NONE (UINT32_MAX) and 0 where its kind has no such.
-enum { PAGE_WORDS = 10 }; // kind, site, context, path, factor, pool, threads, resource, capacity, first
+enum { PAGE_WORDS = 11 }; // kind, site, context, path, factor, pool, threads, resource, capacity, first, alike
 
 // Improvements that a plan may have, once for all; numbered from 0. `of` and `types` (one a line) are those of
 // struct actor_change, "" where the kind has none. Returns its number, or -1 and page_message: it names nothing here.

@@ -10,8 +10,8 @@
 #include <string.h>
 
 enum { WORD_KIND, WORD_SITE, WORD_CONTEXT, WORD_PATH, WORD_FACTOR, WORD_POOL, WORD_THREADS, WORD_RESOURCE };
-enum { WORD_CAPACITY = WORD_RESOURCE + 1, WORD_FIRST };
-_Static_assert(WORD_FIRST + 1 == PAGE_WORDS, "words are as core.h says");
+enum { WORD_CAPACITY = WORD_RESOURCE + 1, WORD_FIRST, WORD_ALIKE };
+_Static_assert(WORD_ALIKE + 1 == PAGE_WORDS, "words are as core.h says");
 
 static bool no_memory(struct error *error) {
     return error_set(error, STATUS_FAILED, "no memory for a switch");
@@ -87,7 +87,8 @@ static bool make_switch(struct core *core, const uint32_t words[PAGE_WORDS], con
                                  .threads = (int32_t)words[WORD_THREADS],
                                  .resource = words[WORD_RESOURCE],
                                  .capacity = (int32_t)words[WORD_CAPACITY],
-                                 .first = (enum dag_first_stage)words[WORD_FIRST]};
+                                 .first = (enum dag_first_stage)words[WORD_FIRST],
+                                 .alike = words[WORD_ALIKE] != 0};
     if (!improvement_is_of_site(made)) made->site = made->context = made->path = DAG_NONE;
     if (!check_numbers(made, error)) return false;
     if (improvement_is_of_actors(made)) return fill_of_actors(core, made, of, types, error);

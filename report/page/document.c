@@ -130,8 +130,8 @@ static bool *find_wanted(const struct search_result *result) {
 
 // As core.h has them.
 static cJSON *words_of(const struct improvement *i) {
-    const double words[] = {i->kind, i->site,    i->context,  i->path,     i->factor,
-                            i->pool, i->threads, i->resource, i->capacity, i->first};
+    const double words[] = {i->kind,    i->site,     i->context,  i->path,  i->factor, i->pool,
+                            i->threads, i->resource, i->capacity, i->first, i->alike};
     return doubles(words, sizeof words / sizeof words[0]);
 }
 

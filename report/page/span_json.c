@@ -156,7 +156,8 @@ static uint32_t recorded_task(const struct dag *run, uint32_t task) {
 static bool concerns(const struct writing *writing, const struct improvement *improvement) {
     const uint32_t task = recorded_task(writing->run, task_of(writing->span)), resource = resource_of(writing);
     if (improvement_is_of_resource(improvement)) return resource != DAG_NONE && improvement->resource == resource;
-    if (improvement->kind == KIND_RESIZE_POOL) return pool_of(writing) && improvement->pool == pool_of(writing);
+    if (improvement->kind == KIND_RESIZE_POOL)
+        return pool_of(writing) && improvement_is_of_pool(improvement, pool_of(writing));
     return task != DAG_NONE && changes_task(improvement, task);
 }
 

@@ -103,7 +103,8 @@ static bool print_plan(const char *path, struct arena *arena, struct error *erro
                                             (uint32_t)of->threads,
                                             of->resource,
                                             (uint32_t)of->capacity,
-                                            of->first};
+                                            of->first,
+                                            of->alike};
         const int number = page_add_switch(words, of->change.of ? of->change.of : "", types);
         if (number < 0) return error_set(error, STATUS_FAILED, "%s", page_message());
         numbers[count++] = (uint32_t)number;

@@ -109,7 +109,8 @@ static int add_switch(const struct improvement *i) {
                                         (uint32_t)i->threads,
                                         i->resource,
                                         (uint32_t)i->capacity,
-                                        i->first};
+                                        i->first,
+                                        i->alike};
     char types[2000] = "";
     for (uint32_t t = 0; t < i->change.type_count; t++) {
         strcat(types, i->change.types[t]);
