@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which pools the same code seems to make, one for each subtask, shard or batch: whoever changes that code changes all of
-// them. They are of one kind, with the same rules, their names differ in numbers at most, and their tasks are handed over
-// at the same sites.
+// Which pools the same code seems to make, one for each subtask, shard or batch: whoever changes that code changes all
+// of them. They are of one kind, with the same rules, their names differ in numbers at most, and their tasks are handed
+// over at the same sites.
 #include "dag/build/builder.h"
 
 #include <ctype.h>
@@ -10,8 +10,8 @@
 
 struct survey {
     struct dag *dag;
-    struct idmap seen;  // pairs of pool and site
-    uint64_t *sites;    // a pool each: of the sites of its tasks, 0: it has none
+    struct idmap seen;   // pairs of pool and site
+    uint64_t *sites;     // a pool each: of the sites of its tasks, 0: it has none
     uint32_t *last_site; // a pool each: of its latest task; DAG_NONE: one has none
 };
 
@@ -88,7 +88,8 @@ static bool group(struct survey *survey) {
             dag->pools[found].alike_count++;
         }
     }
-    for (uint32_t p = 1; p < dag->pool_count; p++) dag->pools[p].alike_count = dag->pools[dag->pools[p].alike].alike_count;
+    for (uint32_t p = 1; p < dag->pool_count; p++)
+        dag->pools[p].alike_count = dag->pools[dag->pools[p].alike].alike_count;
     idmap_destroy(&first);
     return ok;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the steps of dag_build share. In order: scan.c decodes the trace (reader.c) and says what is a task and which
 // threads are workers; lay.c decodes it again and lays down vertices (vertices.c), with context.c and path.c for
-// contexts, sites and paths, due.c for due times and making.c for who made
-// what others hand over; cause.c finds each vertex's cause and rule; skew.c makes times
-// agree with them; resources.c says which thread had what, and what a wait for it waited for; machine.c reads the JVM's
-// own stream; compute.c shares out what was measured; dispatch.c and pools.c say how tasks and pools met; alike.c which
-// pools the same code seems to make; carriers.c which virtual threads kept a carrier asleep. Of large traces two
-// threads do what can be done by pieces, or side by side (base/hands.h).
+// contexts, sites and paths, due.c for due times and making.c for who made what others hand over; cause.c finds each
+// vertex's cause and rule; skew.c makes times agree with them; resources.c says which thread had what, and what a wait
+// for it waited for; machine.c reads the JVM's own stream; compute.c shares out what was measured; dispatch.c and
+// pools.c say how tasks and pools met, alike.c which pools the same code seems to make; carriers.c which virtual
+// threads kept a carrier asleep. Of large traces two threads do what can be done by pieces, or side by side
+// (base/hands.h).
 #ifndef REHYPE_DAG_BUILDER_H
 #define REHYPE_DAG_BUILDER_H
 

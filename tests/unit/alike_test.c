@@ -111,7 +111,8 @@ static void one_change_is_of_all(void **state) {
         assert_int_equal(offered[i].task_count, alike ? 2 * (POOLS - 1) : 2);
         if (!alike || offered[i].threads != 2) continue;
         of_all++;
-        assert_string_equal(improvement_text(&offered[i], text, sizeof text), "resize-pool pool-1 and 2 alike to 2 threads");
+        assert_string_equal(improvement_text(&offered[i], text, sizeof text),
+                            "resize-pool pool-1 and 2 alike to 2 threads");
         assert_null(improvement_apply(&offered[i], &t.sim.edit));
         for (uint32_t p = 0; p < POOLS; p++)
             assert_int_equal(t.sim.edit.pool_threads[t.pools[p]], p < POOLS - 1 ? 2 : 0);

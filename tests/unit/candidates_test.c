@@ -575,6 +575,13 @@ static void test_numbers_and_factors(void **state) {
     end(&f);
 }
 
+// The pool that the steps have, with other rules.
+static void set_pool(struct fixture *f, struct dag_pool rules) {
+    rules.alike = f->steps.pool;
+    rules.alike_count = 1;
+    f->steps.dag->pools[f->steps.pool] = rules;
+}
+
 static void test_why_of_grain(void **state) {
     const struct load coarse = {.tasks = 2, .workers = 2, .body_ns = 50000000};
     const struct load fine = {.tasks = 1200, .workers = 4, .body_ns = 500};
@@ -591,7 +598,7 @@ static void test_why_of_grain(void **state) {
     assert_why(&f.all[2],
                "1,200 tasks of 500 ns spend 1.1 us each on hand-over; 8 at a time: 2.0 threads fewer at peak, "
                "as many threads on average, wall -10.0 % (1.0 us less)");
-    f.steps.dag->pools[f.steps.pool] = (struct dag_pool){.discipline = DISCIPLINE_FIFO, .core = 4, .maximum = 4};
+    set_pool(&f, (struct dag_pool){.discipline = DISCIPLINE_FIFO, .core = 4, .maximum = 4});
     find(&f, KIND_BIT(KIND_RESIZE_POOL));
     assert_why(&f.all[0],
                "1,200 tasks of 500 ns share 4 threads and wait 237 us each for one; with 1: 2.0 threads fewer "
@@ -608,7 +615,7 @@ static void test_pool_sizes(void **state) {
     const struct load load = {.tasks = 12, .workers = 3, .body_ns = 1000};
     struct fixture f = begin();
     add_load(&f, &load);
-    f.steps.dag->pools[f.steps.pool] = (struct dag_pool){.discipline = DISCIPLINE_FIFO, .core = 8, .maximum = 8};
+    set_pool(&f, (struct dag_pool){.discipline = DISCIPLINE_FIFO, .core = 8, .maximum = 8});
     find(&f, KIND_BIT(KIND_RESIZE_POOL));
     // Halved down to 1; busy (3), cores (4), three quarters, one and a half, twice.
     static const int32_t sizes[] = {1, 2, 3, 4, 6, 12, 16};
@@ -638,14 +645,14 @@ static void test_sizes_that_pools_have(void **state) {
     const struct dag_pool hands_off = {.discipline = DISCIPLINE_HAND_OFF, .maximum = INT32_MAX};
     struct fixture f = begin();
     add_load(&f, &load);
-    f.steps.dag->pools[f.steps.pool] = unbounded;
+    set_pool(&f, unbounded);
     find(&f, KIND_BIT(KIND_RESIZE_POOL));
     assert_true(offers_size(&f, 4) && offers_size(&f, 16) && !offers_size(&f, 8) && !offers_size(&f, 200));
     assert_why(&f.all[0],
                "12 tasks of 1.0 us share 8 threads and wait 4.1 us each for one; its queue is unbounded, so "
                "that it never has more than its 8 core threads; with 1: 2.0 threads fewer at peak, as many threads "
                "on average, wall -10.0 % (1.0 us less)");
-    f.steps.dag->pools[f.steps.pool] = hands_off;
+    set_pool(&f, hands_off);
     find(&f, KIND_BIT(KIND_RESIZE_POOL));
     assert_true(offers_size(&f, 1) && offers_size(&f, 2));
     assert_why(&f.all[0], "12 tasks of 1.0 us wait 4.1 us each for one; with 1 and a queue: 2.0 threads fewer at peak, "
