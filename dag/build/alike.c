@@ -15,19 +15,12 @@ struct survey {
     uint32_t *last_site; // a pool each: of its latest task; DAG_NONE: one has none
 };
 
-static uint64_t mix(uint64_t x) { // splitmix64, of Steele, Lea and Flood
-    x += 0x9E3779B97F4A7C15u;
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
-    return x ^ x >> 31;
-}
-
 static bool see_site(struct survey *survey, uint32_t pool, uint32_t site) {
     const uint64_t pair = ((uint64_t)pool << 32 | site) + 1;
     if (survey->last_site[pool] == site || survey->last_site[pool] == DAG_NONE) return true; // DAG_NONE: for ever
     survey->last_site[pool] = site;
     if (idmap_get(&survey->seen, pair) != DAG_NONE) return true;
-    survey->sites[pool] ^= mix((uint64_t)site + 1);
+    survey->sites[pool] ^= numbers_hash(&site, 1);
     return idmap_add(&survey->seen, pair, pool);
 }
 
@@ -78,9 +71,8 @@ static bool group(struct survey *survey) {
     struct idmap first = {0};
     bool ok = true;
     for (uint32_t p = 1; ok && p < dag->pool_count; p++) {
-        const bool alone = !survey->sites[p] || survey->last_site[p] == DAG_NONE;
-        const uint32_t found = alone ? p : idmap_get(&first, survey->sites[p]);
-        if (alone) continue;
+        if (!survey->sites[p] || survey->last_site[p] == DAG_NONE) continue;
+        const uint32_t found = idmap_get(&first, survey->sites[p]);
         if (found == DAG_NONE) {
             ok = idmap_add(&first, survey->sites[p], p);
         } else if (same_rules(dag, p, found)) {
