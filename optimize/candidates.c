@@ -710,7 +710,11 @@ static uint32_t find_resource(const struct dag *dag, const struct dag *other, ui
 
 // Site, context, path and pool in another DAG. false: it lacks one of them.
 static bool find_place(const struct improvement *offered, const struct dag *dag, struct improvement *improvement) {
-    if (offered->kind == KIND_RESIZE_POOL) return (improvement->pool = find_pool(dag, offered->dag, offered->pool));
+    if (offered->kind == KIND_RESIZE_POOL) {
+        improvement->pool = find_pool(dag, offered->dag, offered->pool);
+        improvement->alike = offered->alike && dag->pools[improvement->pool].alike_count > 1;
+        return improvement->pool;
+    }
     if (improvement_is_of_resource(offered))
         return (improvement->resource = find_resource(dag, offered->dag, offered->resource)) != DAG_NONE;
     if (offered->context != DAG_NONE) {
@@ -731,7 +735,6 @@ bool candidates_translate(const struct improvement *offered, const struct dag *d
     improvement->factor = offered->factor;
     improvement->first = offered->first;
     improvement->threads = offered->threads;
-    improvement->alike = offered->alike;
     improvement->capacity = offered->capacity;
     improvement->follows_cores = offered->follows_cores;
     improvement->change = offered->change;

@@ -13,8 +13,10 @@ struct forgotten {
 // What an estimator has found out of the graph holds no more.
 static bool begin_anew(struct dag *dag, struct estimator *estimator, struct error *error) {
     const struct estimator before = *estimator;
+    const unsigned without = estimator->costs->without;
     estimator_destroy(estimator);
     if (!estimator_init(estimator, dag, before.window, error)) return false;
+    estimator->costs->without = without;
     estimator->model = before.model;
     estimator->request_site = before.request_site;
     estimator->progress = before.progress;

@@ -331,13 +331,13 @@ static bool read_pool(const struct reading *reading, const cJSON *params, struct
     const cJSON *alike = cJSON_GetObjectItemCaseSensitive(params, "alike");
     if (alike && !cJSON_IsBool(alike))
         return error_set(reading->error, STATUS_BAD_INPUT, "\"alike\" is neither true nor false");
-    improvement->alike = cJSON_IsTrue(alike);
     if (!cJSON_IsString(pool)) return error_set(reading->error, STATUS_BAD_INPUT, "\"pool\" is missing in params");
     const struct named pools = {"pool", 1, reading->dag->trace->pool_count, is_pool, pool_plan_text};
     if (!find_named(reading, &pools, pool->valuestring, &improvement->pool) ||
         !read_count(reading, params, "threads", 1, &improvement->threads)) {
         return false;
     }
+    improvement->alike = cJSON_IsTrue(alike) && reading->dag->pools[improvement->pool].alike_count > 1;
     return improvement->threads || error_set(reading->error, STATUS_BAD_INPUT, "\"threads\" is missing in params");
 }
 

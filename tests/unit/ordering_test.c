@@ -97,10 +97,12 @@ static void what_was_there_is_not_waited_for(void **state) {
     bool stuck;
     uint32_t forgotten;
     t.estimator.request_site = t.sim.dag->tasks[task_of(&t, FIRST)].site;
+    t.estimator.costs->without = CORRECTION_BIT(CORRECTION_PACE);
     must(ordering_settle(t.sim.dag, &t.estimator, &stuck, &forgotten, error), error);
     assert_false(stuck);
     assert_int_equal(forgotten, 1);
     assert_int_equal(t.estimator.model.kind, MODEL_POOL);
+    assert_int_equal(t.estimator.costs->without, CORRECTION_BIT(CORRECTION_PACE));
     assert_int_equal(t.estimator.request_site, t.sim.dag->tasks[task_of(&t, FIRST)].site);
     must(ordering_settle(t.sim.dag, &t.estimator, &stuck, &forgotten, error), error);
     assert_int_equal(forgotten, 0);
