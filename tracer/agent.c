@@ -55,7 +55,7 @@ static void retransform_early_classes(JNIEnv *jni) {
         jclass class = lookup_class(jni, NULL, dotted_name(name, strlen(name), dotted, sizeof dotted));
         if (class) classes[count++] = class; // this JDK has it
     }
-    weaving_retransform(classes, count);
+    weaving_retransform(jni, classes, count);
     for (jint i = 0; i < count; i++) (*jni)->DeleteLocalRef(jni, classes[i]);
 }
 

@@ -174,7 +174,7 @@ static void weave_most_seen(JNIEnv *jni) {
     }
     if (count == 0) return;
     atomic_store_explicit(&tracer.options.found, &found[count - 1], memory_order_release);
-    weaving_retransform(classes, class_count);
+    weaving_retransform(jni, classes, class_count);
 }
 
 static void let_go_of_classes(JNIEnv *jni) {

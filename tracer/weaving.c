@@ -639,13 +639,38 @@ enum { BATCH_CLASSES = 1024, MORE_REFERENCES = 64 };
 
 typedef bool wanted_class(JNIEnv *jni, jclass class, const char *name, size_t length);
 
-static void name_skip(jclass class, jvmtiError failed) {
-    char *signature = NULL, dotted[NAME_BYTES], why[64];
+static void name_skip(jclass class, const char *why) {
+    char *signature = NULL, dotted[NAME_BYTES];
     if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE) return;
     dotted_name(signature + 1, strlen(signature) - 2, dotted, sizeof dotted);
-    snprintf(why, sizeof why, "the JVM refuses to retransform it (error %d)", (int)failed);
     registry_skip(dotted, why);
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)signature);
+}
+
+static void name_refusal(jclass class, jvmtiError failed) {
+    char why[64];
+    snprintf(why, sizeof why, "the JVM refuses to retransform it (error %d)", (int)failed);
+    name_skip(class, why);
+}
+
+static bool is_linked(jclass class) {
+    jint status = 0;
+    return (*tracer.jvmti)->GetClassStatus(tracer.jvmti, class, &status) == JVMTI_ERROR_NONE &&
+           status & JVMTI_CLASS_STATUS_PREPARED;
+}
+
+// Who asks for a class's constructors has it linked, or waits for whoever links it; nothing of it is initialised.
+// HotSpot links what it retransforms anyway, but only once it has read its code: what another thread links meanwhile it
+// may read half rewritten, and falls over that (seen of JDK 17, 68 ms after its start).
+static bool link_class(JNIEnv *jni, jclass class) {
+    jclass classes = (*jni)->GetObjectClass(jni, class);
+    jmethodID constructors =
+        (*jni)->GetMethodID(jni, classes, "getDeclaredConstructors", "()[Ljava/lang/reflect/Constructor;");
+    jobject found = constructors ? (*jni)->CallObjectMethod(jni, class, constructors) : NULL;
+    (*jni)->ExceptionClear(jni);
+    if (found) (*jni)->DeleteLocalRef(jni, found);
+    (*jni)->DeleteLocalRef(jni, classes);
+    return is_linked(class);
 }
 
 static jvmtiError retransform(const jclass *classes, jint count) {
@@ -656,12 +681,28 @@ static jvmtiError retransform(const jclass *classes, jint count) {
     return result;
 }
 
-// All or, where one of them is refused, each by itself.
-void weaving_retransform(const jclass *classes, jint count) {
-    if (count == 0 || retransform(classes, count) == JVMTI_ERROR_NONE) return;
+// Those that are linked come first. Returns how many; what can't be linked is left alone.
+static jint link_all(JNIEnv *jni, jclass *classes, jint count) {
+    jint linked = 0;
     for (jint i = 0; i < count; i++) {
+        if (!is_linked(classes[i]) && !link_class(jni, classes[i])) {
+            name_skip(classes[i], "it can't be linked");
+            continue;
+        }
+        jclass other = classes[linked];
+        classes[linked++] = classes[i];
+        classes[i] = other;
+    }
+    return linked;
+}
+
+// All or, where one of them is refused, each by itself.
+void weaving_retransform(JNIEnv *jni, jclass *classes, jint count) {
+    const jint linked = link_all(jni, classes, count);
+    if (linked == 0 || retransform(classes, linked) == JVMTI_ERROR_NONE) return;
+    for (jint i = 0; i < linked; i++) {
         jvmtiError failed = retransform(&classes[i], 1);
-        if (failed != JVMTI_ERROR_NONE) name_skip(classes[i], failed);
+        if (failed != JVMTI_ERROR_NONE) name_refusal(classes[i], failed);
     }
 }
 
@@ -715,7 +756,7 @@ static void retransform_all(JNIEnv *jni, wanted_class *wanted) {
     }
     put_hooked_first(jni, classes, found);
     for (jint i = 0; i < found; i += BATCH_CLASSES) {
-        weaving_retransform(classes + i, found - i < BATCH_CLASSES ? found - i : BATCH_CLASSES);
+        weaving_retransform(jni, classes + i, found - i < BATCH_CLASSES ? found - i : BATCH_CLASSES);
     }
     for (jint i = 0; i < found; i++) (*jni)->DeleteLocalRef(jni, classes[i]);
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)classes);
@@ -797,7 +838,7 @@ void weaving_grant_wishes(JNIEnv *jni) {
         granted[i] = other;
     }
     only_reads = true;
-    weaving_retransform(granted, read);
+    weaving_retransform(jni, granted, read);
     only_reads = false;
     for (jint i = 0; i < count; i++) (*jni)->DeleteGlobalRef(jni, granted[i]);
 }

@@ -15,8 +15,9 @@ void JNICALL weaving_class_loads(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined,
                                  jobject domain, jint length, const unsigned char *bytes, jint *new_length,
                                  unsigned char **new_bytes);
 
-// Retransforms these classes in one stop of the JVM; registers those that it refuses as skips.
-void weaving_retransform(const jclass *classes, jint count);
+// Retransforms these classes in one stop of the JVM, and links those first that are not linked, which may change their
+// order; registers those that it refuses, or that can't be linked, as skips.
+void weaving_retransform(JNIEnv *jni, jclass *classes, jint count);
 
 // Retransforms all that is loaded, so that its bytecodes are counted. Takes some tenths of a second.
 void weaving_count_loaded(JNIEnv *jni);
