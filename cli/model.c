@@ -85,9 +85,9 @@ static bool try_model(struct analysis *analysis, enum model_kind kind, bool *stu
     if (forgotten == 0) return true;
     snprintf(text, sizeof text,
              forgotten == 1 ? "1 result that was there when asked for comes too late in the model when nothing is "
-                              "changed: in estimates nobody waits for it"
+                              "changed: estimates do not wait for it"
                             : "%" PRIu32 " results that were there when asked for come too late in the model when "
-                              "nothing is changed: in estimates nobody waits for them",
+                              "nothing is changed: estimates do not wait for them",
              forgotten);
     return warnings_add(&analysis->warnings, text, error);
 }

@@ -341,8 +341,8 @@ struct dag {
     int64_t *due_ns;    // INT64_MIN: none
     int64_t *period_ns; // > 0 fixed rate, < 0 fixed delay, 0 once
     uint32_t *due_set;  // on the thread that set it; DAG_NONE: before all vertices, or none
-    uint32_t *made_in;  // a task each: another in whose body it was made, though that did not hand it over, and before
-                        // whose start no one can; DAG_NONE. NULL: there are none, and of a simulated run
+    uint32_t *made_in; // a task each: another in whose body it was made, but not handed over, and before whose start it
+                       // can't be; DAG_NONE. NULL: there are none, and of a simulated run
     struct dag_site *sites;
     uint32_t site_count;
     struct dag_context *contexts; // [0] is the empty one

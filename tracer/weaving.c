@@ -659,9 +659,9 @@ static bool is_linked(jclass class) {
            status & JVMTI_CLASS_STATUS_PREPARED;
 }
 
-// Who asks for a class's constructors has it linked, or waits for whoever links it; nothing of it is initialised.
-// HotSpot links what it retransforms anyway, but only once it has read its code: what another thread links meanwhile it
-// may read half rewritten, and falls over that (seen of JDK 17, 68 ms after its start).
+// A call for a class's constructors links it, or waits until the thread that links it has; nothing of it is
+// initialised. HotSpot links what it retransforms anyway, but only once it has read its code: what another thread links
+// meanwhile it may read half rewritten, and falls over that (seen of JDK 17, 68 ms after its start).
 static bool link_class(JNIEnv *jni, jclass class) {
     jclass classes = (*jni)->GetObjectClass(jni, class);
     jmethodID constructors =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which pools the same code seems to make, one for each subtask, shard or batch: whoever changes that code changes all
-// of them. They are of one kind, with the same rules, their names differ in numbers at most, and their tasks are handed
+// Which pools the same code seems to make, one for each subtask, shard or batch: a change of that code changes all of
+// them. They are of one kind, with the same rules, their names differ in numbers at most, and their tasks are handed
 // over at the same sites.
 #include "dag/build/builder.h"
 
@@ -35,10 +35,6 @@ static bool see_tasks(struct survey *survey) {
         ok = see_site(survey, task->pool, known ? task->site : DAG_NONE);
     }
     return ok;
-}
-
-static bool same_text(const char *a, const char *b) {
-    return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 static const char *behind_digits(const char *text) {

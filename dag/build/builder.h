@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the steps of dag_build share. In order: scan.c decodes the trace (reader.c) and says what is a task and which
 // threads are workers; lay.c decodes it again and lays down vertices (vertices.c), with context.c and path.c for
-// contexts, sites and paths, due.c for due times and making.c for who made what others hand over; cause.c finds each
-// vertex's cause and rule; skew.c makes times agree with them; resources.c says which thread had what, and what a wait
-// for it waited for; machine.c reads the JVM's own stream; compute.c shares out what was measured; dispatch.c and
-// pools.c say how tasks and pools met, alike.c which pools the same code seems to make; carriers.c which virtual
-// threads kept a carrier asleep. Of large traces two threads do what can be done by pieces, or side by side
-// (base/hands.h).
+// contexts, sites and paths, due.c for due times and making.c for what is made in one body and handed over in another;
+// cause.c finds each vertex's cause and rule; skew.c makes times agree with them; resources.c says which thread had
+// what, and what a wait for it waited for; machine.c reads the JVM's own stream; compute.c shares out what was
+// measured; dispatch.c and pools.c say how tasks and pools met, alike.c which pools the same code seems to make;
+// carriers.c which virtual threads kept a carrier asleep. Of large traces two threads do what can be done by pieces, or
+// side by side (base/hands.h).
 #ifndef REHYPE_DAG_BUILDER_H
 #define REHYPE_DAG_BUILDER_H
 
@@ -15,6 +15,7 @@
 #include "dag/idmap.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 // How much later than its effect a result may seem, for skew between cores; a wait whose result is later gave up
 // before.
@@ -326,6 +327,10 @@ uint64_t numbers_hash(const uint32_t *numbers, uint32_t count);                 
 uint64_t methods_hash(const struct trace *trace, const uint32_t *methods, uint32_t count); // whatever their order
 bool site_intern(struct builder *builder, uint32_t trace_site, uint32_t *site);
 bool sites_take_classes(struct builder *builder);
+
+static inline bool same_text(const char *a, const char *b) {
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
 
 static inline bool is_exclusive(const struct dag_resource *resource) {
     return resource->kind == RESOURCE_MONITOR || resource->kind == RESOURCE_LOCK ||

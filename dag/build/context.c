@@ -97,10 +97,6 @@ static uint64_t site_hash(const struct trace_site *site) {
     return mix(mix(hash, site->line), (uint32_t)site->bci);
 }
 
-static bool same_text(const char *a, const char *b) {
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static bool same_site(const struct trace_site *a, const struct trace_site *b) {
     return a->line == b->line && a->bci == b->bci && same_text(a->method, b->method) &&
            same_text(a->class_name, b->class_name) && same_text(a->descriptor, b->descriptor) &&

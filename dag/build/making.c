@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// In which task others were made that someone else hands over, as a future's continuation is: registered by one, handed
-// over by whoever completes the future, if that comes later. Where it comes sooner in another run, it has to wait.
+// In which task others were made that are handed over elsewhere, as a future's continuation is: registered in one task,
+// handed over where the future is completed, if that comes later. Where it comes sooner in another run, the hand-over
+// has to wait.
 #include "dag/build/builder.h"
 
 bool note_made(struct builder *builder, uint32_t task, uint32_t around) {

@@ -28,7 +28,7 @@ void unmade_begin_run(struct simulation *sim) {
 
 bool unmade_holds(struct simulation *sim, uint32_t job, int64_t now_ns) {
     if (!sim->held_first || job_is_part(sim, job) || sim->dag->made_in[job] == DAG_NONE) return false;
-    if (sim->dag->pools[sim->dag->tasks[job].pool].caller_runs) return false; // nobody would be there to run it
+    if (sim->dag->pools[sim->dag->tasks[job].pool].caller_runs) return false; // no spawner would be there to run it
     const uint32_t maker = sim->dag->made_in[job];
     const int64_t made_ns = sim->time_ns[sim->dag->tasks[maker].start];
     if (made_ns == DAG_ABSENT || (made_ns != DAG_PENDING && made_ns <= now_ns)) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Jobs that are handed over before they are made: a future's continuation is registered in one task and handed over by
-// whoever completes the future. Where that comes first in this run, whoever registers the continuation finds the future
-// complete, and hands it over then.
+// Jobs that are handed over before they are made: a future's continuation is registered in one task and handed over
+// where the future is completed. Where the completion comes first in this run, the registration finds the future
+// complete, and hands the continuation over then.
 #ifndef REHYPE_DAG_UNMADE_H
 #define REHYPE_DAG_UNMADE_H
 

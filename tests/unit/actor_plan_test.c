@@ -157,7 +157,7 @@ static void test_what_is_offered(void **state) {
     ownership_destroy(&own);
 }
 
-// What is no type of the program's is not changed, nor does it change who talks to it.
+// What is no type of the program's is not changed, nor are messages to it.
 static void test_actors_of_libraries_are_left_alone(void **state) {
     struct story *s = *state;
     unsigned counts[KIND_COUNT] = {0};

@@ -205,6 +205,38 @@ static void test_requests_are_read(void **state) {
     simulate_fixture_close(&fixture);
 }
 
+// Each request as long as it took, but at the times of another, all over the run: of a window come as many answers in
+// as much time, though hardly any is of the window's own requests.
+static void test_answers_in_another_order(void **state) {
+    (void)state;
+    enum { APART = 7 };
+    const struct service service = service_of(5, 3, 1);
+    struct simulate_fixture fixture;
+    open_service(&fixture, &service);
+    const struct dag *dag = fixture.dag;
+    const uint32_t count = dag->request_count;
+    const int64_t *recorded_ns = dag->vertices.time_ns;
+    const struct window window = {recorded_ns[dag->requests[count / 4].arrival],
+                                  recorded_ns[dag->requests[count * 3 / 4].arrival]};
+    int64_t *time_ns = malloc(dag->vertex_count * sizeof *time_ns);
+    assert_non_null(time_ns);
+    assert_int_not_equal(count % APART, 0);
+    memcpy(time_ns, recorded_ns, dag->vertex_count * sizeof *time_ns);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct dag_request *request = &dag->requests[i], *other = &dag->requests[i * APART % count];
+        const int64_t later_ns = recorded_ns[other->end] - recorded_ns[request->end];
+        time_ns[request->arrival] += later_ns;
+        time_ns[request->end] += later_ns;
+    }
+    struct request_metrics was = {.sustainable_per_s = NAN}, is = was;
+    assert_true(service_figures(dag, recorded_ns, &window, &was) && service_figures(dag, time_ns, &window, &is));
+    assert_near(is.count, was.count, 1e-9);
+    assert_near(is.throughput_per_s, was.throughput_per_s, 1e-9);
+    assert_near(is.latency_ns.p50, was.latency_ns.p50, 1e-9);
+    free(time_ns);
+    simulate_fixture_close(&fixture);
+}
+
 // Times that stand do not depend on who asks: model `dag` repeats the recording to the last ns.
 static void test_nothing_changed_is_exact(void **state) {
     (void)state;
@@ -495,6 +527,7 @@ static void test_a_request_stays_what_it_is(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_requests_are_read),
+        cmocka_unit_test(test_answers_in_another_order),
         cmocka_unit_test(test_nothing_changed_is_exact),
         cmocka_unit_test(test_loops_are_told_apart),
         cmocka_unit_test(test_another_pool_is_what_it_then_does),

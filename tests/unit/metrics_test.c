@@ -191,6 +191,8 @@ static void test_cpu(void **state) {
     const struct window window = {400, 800}; // one sample
     m = compute(&f, &window, NULL);
     assert_unknown(m.cpu.context_switches);
+    assert_int_equal(m.wall_ns, 40); // 660-700, of which the worker computes all, and main none
+    assert_near(m.cpu.utilisation, 40 / (2 * 40.0));
     inline_task(&f, TASK); // less than was computed is left for the JVM, so nothing
     m = compute(&f, NULL, NULL);
     assert_near(m.cpu.utilisation, 930 / 2000.0);
