@@ -10,6 +10,7 @@ struct look {
     uint8_t *runs_own;                  // a task each: code of the program's is seen in it
     int64_t first_ns, last_ns;          // of the requests' begins and ends
     uint32_t *handed_over, *under_load; // a site each: tasks, and those that are handed over while requests come
+    uint32_t *own_tasks, *others;       // a pool each: of its tasks those of the program, and those of libraries
 };
 
 static bool begins_with(const char *text, const char *prefix) {
@@ -158,8 +159,7 @@ static void see_threads(struct look *look) {
 
 static bool is_own_task(const struct look *look, uint32_t t, const uint8_t *own_class) {
     const struct dag_task *task = &look->dag->tasks[t];
-    const struct trace_site *site = &look->dag->sites[task->site].site;
-    if (site->of_library) return false;
+    if (task->site == DAG_NONE || look->dag->sites[task->site].site.of_library) return false;
     const bool own = task->task_class >= look->dag->trace->class_count || own_class[task->task_class];
     return own || task->awaited || look->runs_own[t];
 }
@@ -173,12 +173,26 @@ static void see_tasks(struct look *look, const uint8_t *own_class) {
     const struct dag *dag = look->dag;
     for (uint32_t t = 0; t < dag->task_count; t++) {
         const struct dag_task *task = &dag->tasks[t];
-        const bool own = task->site != DAG_NONE && is_own_task(look, t, own_class);
-        if (own) look->found->site[task->site] = true;
-        if ((own || look->runs_own[t]) && task->pool < dag->pool_count) look->found->pool[task->pool] = true;
+        const bool own = look->runs_own[t] || is_own_task(look, t, own_class);
+        if (task->pool < dag->pool_count) (own ? look->own_tasks : look->others)[task->pool]++;
         if (task->site == DAG_NONE) continue;
         look->handed_over[task->site]++;
         look->under_load[task->site] += is_under_load(look, task);
+    }
+}
+
+// To a library's pool a program may hand over once: what ends the library, say.
+static void judge_pools(struct look *look) {
+    for (uint32_t p = 0; p < look->dag->pool_count; p++)
+        look->found->pool[p] = look->own_tasks[p] > 1 || (look->own_tasks[p] == 1 && look->others[p] == 0);
+}
+
+static void judge_sites(struct look *look, const uint8_t *own_class) {
+    const struct dag *dag = look->dag;
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const uint32_t pool = dag->tasks[t].pool;
+        if (pool < dag->pool_count && !look->found->pool[pool]) continue;
+        if (is_own_task(look, t, own_class)) look->found->site[dag->tasks[t].site] = true;
     }
 }
 
@@ -204,19 +218,26 @@ static bool look_closely(struct look *look) {
     look->runs_own = calloc((size_t)dag->task_count + 1, 1);
     look->handed_over = calloc((size_t)dag->site_count + 1, sizeof *look->handed_over);
     look->under_load = calloc((size_t)dag->site_count + 1, sizeof *look->under_load);
-    const bool done = own_class && look->runs_own && look->handed_over && look->under_load;
+    look->own_tasks = calloc((size_t)dag->pool_count + 1, sizeof *look->own_tasks);
+    look->others = calloc((size_t)dag->pool_count + 1, sizeof *look->others);
+    const bool done =
+        own_class && look->runs_own && look->handed_over && look->under_load && look->own_tasks && look->others;
     if (done) {
         judge_classes(dag, own_class);
         judge_actor_types(dag, own_class, look->found->actor_type);
         see_requests(look);
         see_threads(look);
         see_tasks(look, own_class);
+        judge_pools(look);
+        judge_sites(look, own_class);
         leave_out_start_and_end(look);
     }
     free(own_class);
     free(look->runs_own);
     free(look->handed_over);
     free(look->under_load);
+    free(look->own_tasks);
+    free(look->others);
     return done;
 }
 
