@@ -223,11 +223,13 @@ static double off_by(double now, double then) {
     return then > 0 ? fabs(now / then - 1) : 0;
 }
 
-// Of what was recorded, as a plan's figures are judged, so that the run itself is never worse than it may be.
+// Of what was recorded, as a plan's figures are judged, so that the run itself is never worse than it may be: not by
+// what products are rounded by either.
 static double noise_of(const struct metrics *recorded, const struct metrics *replayed) {
     const struct usage *then = &recorded->threads[STATE_OCCUPIED], *now = &replayed->threads[STATE_OCCUPIED];
     const double threads = fmax(off_by(now->peak, then->peak), off_by(now->mean, then->mean));
-    return fmax(LEAST_NOISE, fmax(threads, fabs(metrics_wall_ratio(replayed, recorded) - 1)));
+    const double rounded = 1e-12;
+    return fmax(LEAST_NOISE, fmax(threads, fabs(metrics_wall_ratio(replayed, recorded) - 1)) + rounded);
 }
 
 // Whether the last run was this one.

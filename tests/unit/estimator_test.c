@@ -120,7 +120,7 @@ static void test_replay_is_without_wishes(void **state) {
 // What the model makes of the run without a change is no worse than noise: else any plan would do.
 static void test_the_run_passes_its_own_filter(void **state) {
     uint32_t off = 0;
-    for (uint64_t seed = 0; seed < 300; seed++) {
+    for (uint64_t seed = 0; seed < 1500; seed++) {
         struct fixture f;
         const bool replayed = measure_built(&f, random_trace(seed), seed % 2 ? MODEL_POOL : MODEL_CPU);
         const struct baseline *baseline = &f.baseline;
