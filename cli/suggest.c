@@ -16,6 +16,7 @@
 #include "metrics/requests.h"
 #include "metrics/service.h"
 #include "optimize/candidates.h"
+#include "optimize/front.h"
 #include "optimize/plan.h"
 #include "optimize/warn_estimate.h"
 #include "optimize/warn_pools.h"
@@ -547,6 +548,7 @@ static const struct candidate *best_trade(const struct search_result *result, bo
         const double wall = metrics_wall_ratio(now, base);
         const double here = threads ? now->threads[STATE_OCCUPIED].mean / base->threads[STATE_OCCUPIED].mean : wall;
         if (!(here < least) || (serves && wall > 1 + result->noise) || metrics_drags_on(now, base)) continue;
+        if (threads && !front_saves_threads(now, base, result->noise)) continue;
         least = here;
         best = candidate;
     }

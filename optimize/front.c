@@ -24,12 +24,18 @@ static int compare_points(const void *a, const void *b) {
     return (left->candidates[0] > right->candidates[0]) - (left->candidates[0] < right->candidates[0]);
 }
 
+bool front_saves_threads(const struct metrics *m, const struct metrics *run, double noise) {
+    const struct usage *now = &m->threads[STATE_OCCUPIED], *then = &run->threads[STATE_OCCUPIED];
+    if (!(now->mean < (1 - noise) * then->mean)) return false;
+    return now->peak < (1 - noise) * then->peak || now->mean * metrics_wall_ratio(m, run) < (1 - noise) * then->mean;
+}
+
 static bool betters_run(const struct search_result *result, const struct front_point *point) {
     const struct metrics *run = &result->replayed;
     const double ratio = time_of(point->estimate) / time_of(run);
     if (run->requests.throughput_per_s > 0 && ratio > 1 + result->noise) return false;
     if (metrics_drags_on(point->estimate, run)) return false;
-    return ratio < 1 - result->noise || threads_of(point) < (1 - result->noise) * run->threads[STATE_OCCUPIED].mean;
+    return ratio < 1 - result->noise || front_saves_threads(point->estimate, run, result->noise);
 }
 
 static bool is_dominated(const struct search_result *result, const struct front_point *point) {

@@ -19,6 +19,7 @@ struct fixture {
 static struct metrics figures(int64_t wall_ns, double threads) {
     struct metrics m = {.wall_ns = wall_ns};
     m.threads[STATE_OCCUPIED].mean = threads;
+    m.threads[STATE_OCCUPIED].peak = 10;
     return m;
 }
 
@@ -67,6 +68,16 @@ static void test_what_is_beaten_is_left_out(void **state) {
     expect(&f, (const int[]){1, 0, 4, END});
 }
 
+static void test_what_only_lasts_longer_saves_no_threads(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    add(&f, 2000, 5);
+    add(&f, 2100, 4.5)->estimate.threads[STATE_OCCUPIED].peak = 9;
+    add(&f, 2200, 3.5); // less thread-time
+    expect(&f, (const int[]){1, 2, END});
+}
+
 static void test_what_is_no_choice_is_left_out(void **state) {
     (void)state;
     struct fixture f;
@@ -96,6 +107,7 @@ static void test_changes_count(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_beaten_is_left_out),
+        cmocka_unit_test(test_what_only_lasts_longer_saves_no_threads),
         cmocka_unit_test(test_what_is_no_choice_is_left_out),
         cmocka_unit_test(test_changes_count),
     };
