@@ -699,9 +699,13 @@ static uint32_t find_pool(const struct dag *dag, const struct dag *other, uint32
     return found;
 }
 
-// The first of the same name as plans have it.
+// Itself, where one is a part of the other, in which names may be shared that are not in the part; else the first of
+// the same name as plans have it.
 static uint32_t find_resource(const struct dag *dag, const struct dag *other, uint32_t wanted) {
     char name[512];
+    for (uint32_t same = 0; same < dag->resource_count; same++) {
+        if (resource_is_same(dag, same, other, wanted)) return same;
+    }
     resource_plan_text(other, wanted, name, sizeof name);
     uint32_t r = 0;
     while (r < dag->resource_count && !resource_is_named(dag, r, name)) r++;

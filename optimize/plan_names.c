@@ -86,6 +86,11 @@ static bool shares_name(const struct dag *dag, uint32_t index) {
     return shared;
 }
 
+bool resource_is_same(const struct dag *a, uint32_t here, const struct dag *b, uint32_t there) {
+    return a->resources[here].id == b->resources[there].id &&
+           strcmp(resource_name(a, here), resource_name(b, there)) == 0;
+}
+
 char *resource_plan_text(const struct dag *dag, uint32_t index, char *text, size_t size) {
     bool shared = shares_name(dag, index);
     if (shared)

@@ -20,6 +20,8 @@ char *resource_plan_text(const struct dag *dag, uint32_t resource, char *text, s
 // Whether `wanted` names it: as above, by its name (of a field also without its class) or class alone, or as the site
 // at which it is acquired.
 bool resource_is_named(const struct dag *dag, uint32_t resource, const char *wanted);
+// Whether both are one, of a recording and of a part of it: by name and id.
+bool resource_is_same(const struct dag *a, uint32_t here, const struct dag *b, uint32_t there);
 // "pool-1", or "pool-1@3" where that is the name of several pools: 3 is its id in the trace.
 char *pool_plan_text(const struct dag *dag, uint32_t pool, char *text, size_t size);
 

@@ -220,13 +220,19 @@ static double time_in_tasks(const struct improvement *improvement) {
     return ns;
 }
 
-static bool has_tasks(const struct search *search, const struct improvement *improvements) {
+static bool any_has_tasks(const struct improvement *improvements, size_t count) {
     size_t trace = 0;
-    while (trace < search->trace_count && improvements[trace].task_count == 0) trace++;
-    return trace < search->trace_count;
+    while (trace < count && improvements[trace].task_count == 0) trace++;
+    return trace < count;
 }
 
-// Of those that have tasks in the traces; returns how many. Some have them beyond parts only.
+// In the traces; and of parts in what they are parts of, where all are estimated once more.
+static bool has_tasks(const struct search *search, const struct improvement *improvements) {
+    const size_t traces = search->trace_count;
+    return any_has_tasks(improvements, traces) && (!search->wholes || any_has_tasks(improvements + traces, traces));
+}
+
+// Of those that have tasks; returns how many. Some have them beyond parts only.
 static size_t find_promises(const struct search *search, const struct improvement *improvements, size_t count,
                             struct promise *promises) {
     const size_t stride = search_row(search);

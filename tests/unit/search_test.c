@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "loads.h"
+#include "optimize/candidates.h"
 #include "optimize/combine.h"
 #include "optimize/search.h"
 #include "random_trace.h"
@@ -299,13 +300,16 @@ enum { LOCK_ON_THE_WAY = 40 };
 
 // Task 11 waits for a lock, in which task 10 sleeps, and then for task 10: without contention on the lock it computes
 // while main does instead of while all others sleep, and the run is as long as ever, with as many threads.
-static void add_lock_on_the_way(struct fixture *f) {
-    enum { MAIN = 1, HOLDER, CONTENDER, LOCK = LOCK_ON_THE_WAY };
+static struct trace_builder *lock_on_the_way(bool among_others) {
+    enum { MAIN = 1, HOLDER, CONTENDER, LOCK = LOCK_ON_THE_WAY, OTHER };
     struct trace_builder *tb = tb_new();
     const uint32_t pool = tb_pool(tb, "pool", 2), site = tb_site(tb, "Main", "main", 5);
     const uint64_t one = want_operand(1, false, site);
     tb_cores(tb, 2);
-    tb_resource(tb, LOCK, RESOURCE_LOCK, 1, 0);
+    for (uint64_t lock = LOCK; lock <= (among_others ? OTHER : LOCK); lock++) {
+        tb_resource(tb, lock, RESOURCE_LOCK, 1, 0);
+        tb_resource_is(tb, lock, "Main.lock", 0);
+    }
     tb_thread(tb, MAIN, "main", 0);
     tb_event(tb, MAIN, 0, EVENT_MAIN_BEGIN, 1);
     for (uint64_t task = 10; task < 12; task++) {
@@ -315,19 +319,28 @@ static void add_lock_on_the_way(struct fixture *f) {
     sleeps(tb, MAIN, 500000, 900000);
     tb_event(tb, MAIN, 1000000, EVENT_THREAD_END, 1);
     takes(tb, HOLDER, 110, 10, pool);
+    if (among_others) {
+        tb_event(tb, HOLDER, 150, EVENT_HELD, OTHER, one);
+        tb_event(tb, HOLDER, 190, EVENT_RELEASED, OTHER, one);
+    }
     tb_event(tb, HOLDER, 200, EVENT_HELD, LOCK, one);
     sleeps(tb, HOLDER, 300, 599900);
     tb_event(tb, HOLDER, 600000, EVENT_RELEASED, LOCK, one);
     sleeps(tb, HOLDER, 600100, 699900);
     tb_event(tb, HOLDER, 700000, EVENT_TASK_END, 10);
     takes(tb, CONTENDER, 120, 11, pool);
+    if (among_others) {
+        tb_event(tb, CONTENDER, 160, EVENT_ACQUIRE_BEGIN, OTHER, 0, one);
+        tb_event(tb, CONTENDER, 195, EVENT_ACQUIRED, OTHER, 0);
+        tb_event(tb, CONTENDER, 198, EVENT_RELEASED, OTHER, one);
+    }
     tb_event(tb, CONTENDER, 1000, EVENT_ACQUIRE_BEGIN, LOCK, 0, one);
     tb_event(tb, CONTENDER, 600050, EVENT_ACQUIRED, LOCK, 0);
     tb_event(tb, CONTENDER, 690000, EVENT_RELEASED, LOCK, one);
     tb_event(tb, CONTENDER, 691000, EVENT_WAIT_BEGIN, 10, 0, tb_wait(WAIT_FOR_TASK, site));
     tb_event(tb, CONTENDER, 700050, EVENT_WAIT_END, 10);
     tb_event(tb, CONTENDER, 700100, EVENT_TASK_END, 11);
-    add_trace(f, tb);
+    return tb;
 }
 
 static uint32_t unlocking(const struct fixture *f, uint64_t lock) {
@@ -352,7 +365,7 @@ static void test_what_gains_in_shares_alone_is_in_no_plan(void **state) {
     static const char *const by[] = {"granularity", "balanced"};
     for (int i = 0; i < 2; i++) {
         struct fixture f = new_fixture();
-        add_lock_on_the_way(&f);
+        add_trace(&f, lock_on_the_way(false));
         f.options.model = MODEL_POOL;
         run(&f, by[i]);
         const struct candidate *unlocked = &f.result.candidates[unlocking(&f, LOCK_ON_THE_WAY)];
@@ -362,6 +375,50 @@ static void test_what_gains_in_shares_alone_is_in_no_plan(void **state) {
         assert_true(is_in_a_plan(&f, unlocking(&f, LOCK_ON_THE_WAY)) == (i == 0)); // who asks for shares has them
         close_fixture(&f);
     }
+}
+
+// The second trace is searched as if it were a part of the first.
+static void run_by_part(struct fixture *f, const char *objective) {
+    f->options.parts = &f->traces[1];
+    f->options.model = MODEL_POOL;
+    f->count = 1;
+    run(f, objective);
+    f->count = 2;
+}
+
+static void test_what_the_whole_lacks_is_no_candidate(void **state) {
+    const struct load loads[] = {{5, 10, false, NULL}};
+    struct fixture f = new_fixture();
+    add_loads(&f, loads, 1);
+    add_trace(&f, lock_on_the_way(false));
+    run_by_part(&f, "balanced");
+    for (uint32_t c = 0; c < f.result.candidate_count; c++)
+        assert_int_not_equal(f.result.candidates[c].named->kind, KIND_UNLOCK);
+    close_fixture(&f);
+}
+
+static uint32_t resource_of(const struct dag *dag, uint64_t id) {
+    for (uint32_t r = 0; r < dag->resource_count; r++) {
+        if (dag->resources[r].id == id) return r;
+    }
+    fail_msg("no resource %" PRIu64, id);
+    return 0;
+}
+
+static void test_a_lock_of_a_part_is_itself_in_the_whole(void **state) {
+    struct fixture f = new_fixture();
+    struct improvement whole;
+    add_trace(&f, lock_on_the_way(true)); // two of one name
+    add_trace(&f, lock_on_the_way(false));
+    const struct improvement part = {.kind = KIND_UNLOCK,
+                                     .dag = f.dag[1],
+                                     .site = DAG_NONE,
+                                     .context = DAG_NONE,
+                                     .path = DAG_NONE,
+                                     .resource = resource_of(f.dag[1], LOCK_ON_THE_WAY)};
+    assert_true(candidates_translate(&part, f.dag[0], &f.arena, &whole));
+    assert_int_equal(whole.resource, resource_of(f.dag[0], LOCK_ON_THE_WAY));
+    close_fixture(&f);
 }
 
 static void test_requirements_replace_the_filter(void **state) {
@@ -758,6 +815,8 @@ int main(void) {
         cmocka_unit_test(test_suggests_what_is_awaited_at_once),
         cmocka_unit_test(test_what_changes_nothing_is_negligible),
         cmocka_unit_test(test_what_gains_in_shares_alone_is_in_no_plan),
+        cmocka_unit_test(test_what_the_whole_lacks_is_no_candidate),
+        cmocka_unit_test(test_a_lock_of_a_part_is_itself_in_the_whole),
         cmocka_unit_test(test_requirements_replace_the_filter),
         cmocka_unit_test(test_edits_rank_by_number),
         cmocka_unit_test(test_refuses_what_the_trace_lacks),
