@@ -12,7 +12,7 @@
 // and *error: no memory.
 bool front_find(struct search_result *result, struct arena *arena, struct error *error);
 
-// Fewer occupied threads on average than the run by more than noise; and fewer at peak, too, or no more thread-time:
+// Fewer occupied threads on average than the run by more than noise; and fewer at peak, too, or less thread-time:
 // what only lasts longer, with a few of its threads, has fewer on average as well.
 bool front_saves_threads(const struct metrics *m, const struct metrics *run, double noise);
 
