@@ -208,6 +208,31 @@ static void blocked_take_nothing(struct dag *dag) {
     }
 }
 
+static bool keeps_monitor(const struct dag *dag, const struct dag_ask *ask) {
+    const struct dag_resource *resource = &dag->resources[ask->resource];
+    return ask->asked != DAG_NONE && ask->got != DAG_NONE && !ask->given_up && ask->released == DAG_NONE &&
+           resource->kind == RESOURCE_MONITOR && resource->tells_holds;
+}
+
+// A monitor is given back in the frame that took it, so that no task ends with one: where no release is told, as where
+// code of the JDK's took it (a class loader's, for one class), others that do tell have it all the same.
+static void ended_tasks_keep_nothing(struct dag *dag) {
+    uint32_t kept = 0;
+    while (kept < dag->ask_count && !keeps_monitor(dag, &dag->asks[kept])) kept++;
+    if (kept == dag->ask_count) return;
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        uint32_t body = DAG_NONE;
+        const uint32_t end = dag->threads[i].first + dag->threads[i].count;
+        for (uint32_t v = dag->threads[i].first; v < end; v++) {
+            body = dag_body_after(dag, v, body);
+            if (dag->vertices.kind[v] != VERTEX_ACQUIRED || body == DAG_NONE || dag->tasks[body].end == DAG_NONE)
+                continue;
+            struct dag_ask *ask = &dag->asks[dag->vertices.task[v]];
+            if (keeps_monitor(dag, ask)) ask->units = 0;
+        }
+    }
+}
+
 static void begin_counts(struct replay *replay) {
     struct dag *dag = replay->dag;
     blocked_take_nothing(dag);
@@ -664,6 +689,7 @@ static bool find_all(struct replay *replay) {
     begin_counts(replay);
     find_untold_releases(replay);
     forget_holds(replay->dag);
+    ended_tasks_keep_nothing(replay->dag);
     find_initial(replay);
     find_what_goes_round(replay);
     for (uint32_t r = 0; r < replay->dag->resource_count; r++)

@@ -392,6 +392,27 @@ static void test_a_blocked_thread_keeps_no_lock(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
+// Task 2 waits for a monitor that code of the JDK's takes, and ends: it has given that back, though nothing tells so,
+// and nobody takes it later.
+static void test_an_ended_task_keeps_no_monitor(void **state) {
+    (void)state;
+    struct program_by_hand p = begin(2, RESOURCE_MONITOR, 1, 0);
+    spawn(&p, 100, 1);
+    put(&p, 1, 200, EVENT_HELD, R, one(&p));
+    released(&p, 1, 400);
+    ends(&p, 1, 450);
+    spawn(&p, 130, 2);
+    asks(&p, 2, 250);
+    gets(&p, 2, 420);
+    ends(&p, 2, 500);
+    open_awaiting(&p, 2, 500);
+    assert_true(p.fixture.dag->resources[resource_of(&p, R)].tells_holds);
+    for (uint32_t i = 0; i < p.fixture.dag->ask_count; i++)
+        assert_int_equal(p.fixture.dag->asks[i].units, p.fixture.dag->asks[i].asked == DAG_NONE);
+    assert_recorded(&p);
+    simulate_fixture_close(&p.fixture);
+}
+
 // Readers 1 and 2 have it, writer 3 waits for both, and reader 4 for the writer that came before it.
 static void test_a_lock_for_readers_and_writers(void **state) {
     (void)state;
@@ -1069,6 +1090,7 @@ int main(void) {
         cmocka_unit_test(test_whoever_comes_has_an_unfair_lock),
         cmocka_unit_test(test_a_fair_lock_is_handed_over),
         cmocka_unit_test(test_a_blocked_thread_keeps_no_lock),
+        cmocka_unit_test(test_an_ended_task_keeps_no_monitor),
         cmocka_unit_test(test_a_lock_for_readers_and_writers),
         cmocka_unit_test(test_a_lock_is_had_twice),
         cmocka_unit_test(test_a_lock_that_was_held_before),
