@@ -105,7 +105,7 @@ static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) 
     if (sim->dag->vertices.rule[v] == RULE_BEGIN && !process->entered)
         return find_beginning(sim, process, index, cause, time_ns);
     if (cause != DAG_NONE && !process->entered) return find_end_of_wait(sim, process, index, cause, &reach, time_ns);
-    struct amortised amortised = amortised_of_edge(sim, v);
+    struct amortised amortised = amortised_of_edge(sim, process);
     reach.lead_ns -= amortised.compute_ns + amortised.queued_ns;
     *time_ns = reach.before_ns + rated(sim, index, v, reach.lead_ns + sim->dag->vertices.time_ns[v] - reach.since_ns);
     return true;

@@ -147,11 +147,12 @@ bool process_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) 
         return begin_waking(sim, process, cause_ns, time_ns);
     int64_t since_ns = sim->frames[process->frame].since_ns, own_ns = vertices->time_ns[v] - since_ns;
     int64_t compute_ns = own_ns ? vertices->compute_ns[v] : 0, edge_ns = *time_ns - process->now_ns;
-    struct amortised amortised = amortised_of_edge(sim, v);
+    struct amortised amortised = amortised_of_edge(sim, process);
     edge_ns += amortised.compute_ns + amortised.queued_ns; // all that queued is to be left out, saved or not
     if (own_ns && edge_ns >= own_ns) {
         edge_ns -= own_ns - edge_own_ns(dag, v, since_ns);
-        residual.more_ns += (int64_t)((1 - amortised_part(sim, v)) * (double)sim->recorded.residuals[v].more_ns);
+        residual.more_ns +=
+            (int64_t)((1 - amortised_part_of(sim, process)) * (double)sim->recorded.residuals[v].more_ns);
     }
     edge_ns = max_ns(edge_ns - amortised.compute_ns, 0);
     compute_ns -= amortised.compute_ns;

@@ -328,7 +328,7 @@ void process_step(struct simulation *sim, uint32_t index, int64_t time_ns) {
             max_ns(process->edge.computed_ns - process->edge.joins_ns - process->edge.compute_ns, 0);
         process->lead.compute_ns = process->edge.compute_ns;
     } else if (!sim->shares && v < STEP_LEAST) {
-        struct amortised amortised = amortised_of_edge(sim, v);
+        struct amortised amortised = amortised_of_edge(sim, process);
         process->has_edge = sim->dag->vertices.time_ns[v] != sim->frames[process->frame].since_ns;
         process->lead.compute_ns -= amortised.compute_ns;
         process->lead.queued_ns -= amortised.queued_ns;
