@@ -60,17 +60,18 @@ static bool needs_simulation(const struct estimator *estimator) {
            !dag_edit_only_inlines(&estimator->edit);
 }
 
-static bool simulate(struct estimator *estimator, enum dag_outcome *outcome, struct error *error) {
-    if (!estimator->simulation) estimator->simulation = simulation_new(estimator->dag, estimator->costs, error);
-    if (!estimator->simulation) return false;
-    *outcome = simulation_run(estimator->simulation, &estimator->edit, &estimator->model);
-    return true;
-}
-
 static bool is_replay(const struct estimator *estimator) {
     const struct model *model = &estimator->model;
     return dag_edit_is_empty(&estimator->edit) && model->cores == 0 && model->rate == 0 &&
            !asks_otherwise(&model->load);
+}
+
+static bool simulate(struct estimator *estimator, enum dag_outcome *outcome, struct error *error) {
+    if (!estimator->simulation) estimator->simulation = simulation_new(estimator->dag, estimator->costs, error);
+    if (!estimator->simulation) return false;
+    const bool keeps = estimator->keeps && is_replay(estimator);
+    *outcome = (keeps ? simulation_keep : simulation_run)(estimator->simulation, &estimator->edit, &estimator->model);
+    return true;
 }
 
 bool estimator_run(struct estimator *estimator, bool *stuck, struct error *error) {
@@ -82,8 +83,8 @@ bool estimator_run(struct estimator *estimator, bool *stuck, struct error *error
     }
     if (estimator->simulated && !simulate(estimator, &outcome, error)) return false;
     *stuck = outcome == DAG_DEADLOCK;
-    estimator->replay =
-        (struct replay){outcome == DAG_OK && is_replay(estimator), estimator->model.kind, estimator->costs->without};
+    estimator->replay = (struct replay){outcome == DAG_OK && is_replay(estimator), estimator->model.kind,
+                                        estimator->costs->without, estimator->keeps};
     return outcome != DAG_NO_MEMORY || error_set(error, STATUS_FAILED, "no memory for an estimate");
 }
 
@@ -236,7 +237,7 @@ static double noise_of(const struct metrics *recorded, const struct metrics *rep
 static bool has_replayed(const struct estimator *estimator) {
     const struct replay *last = &estimator->replay;
     return last->ended && is_replay(estimator) && last->kind == estimator->model.kind &&
-           last->without == estimator->costs->without;
+           last->without == estimator->costs->without && last->kept == estimator->keeps;
 }
 
 static bool replay(struct estimator *estimator, bool all, struct baseline *baseline, struct error *error) {

@@ -35,11 +35,13 @@ struct estimator { // workspace, reused from plan to plan; not shared between th
     bool borrows_costs;            // costs and actor_shares are another's
     struct dag_run run;            // where dag_propagate knows model and edit, which it tells twenty times faster
     struct simulation *simulation; // else; made for the first such run
-    bool simulated;                // the last run
-    struct replay {                // whether it was a replay, which need not be run again, and by what
+    bool keeps;     // the replay is kept, for runs under edits to begin at (simulation_keep): for a search; no at first
+    bool simulated; // the last run
+    struct replay { // whether it was a replay, which need not be run again, and by what
         bool ended;
         enum model_kind kind;
         unsigned without; // corrections
+        bool kept;
     } replay;
     // Of estimator_intervals: replicates evaluated and left. May be NULL; by the calling thread.
     void (*progress)(void *context, uint64_t done, uint64_t left);

@@ -65,6 +65,7 @@ static bool begin(struct search *search, struct error *error) {
     evaluator_clear(evaluator);
     for (size_t t = 0; t < count; t++) {
         evaluator->estimators[t]->model = (struct model){.kind = search->options->model};
+        evaluator->estimators[t]->keeps = search->options->model != MODEL_DAG;
         search->cost_ns += estimator_cost_ns(evaluator->estimators[t]);
     }
     return true;

@@ -83,9 +83,8 @@ struct cores {
     struct event_list due;      // what computes, by the clock of service, to the nearest ns
     double count;               // cores; INFINITY: one for each
     struct cores_share *shares; // a process each
-    uint32_t capacity;
-    int64_t moved_ns; // time that passed, but for pauses
-    int64_t since_ns; // when what follows was brought up to date
+    int64_t moved_ns;           // time that passed, but for pauses
+    int64_t since_ns;           // when what follows was brought up to date
     struct cores_clock served;
     struct cores_clock got; // what each had of a core: but for the pace, as `served`
     double work_ns;         // done in all

@@ -192,10 +192,22 @@ void event_remove(struct event_list *events, enum notice_subject kind, uint32_t 
         leave_far(events, leaf);
 }
 
+static struct notice notice_of(event_entry entry) {
+    return (struct notice){(int64_t)(entry >> 64), number_of(entry), (enum notice_type)((uint64_t)entry & 0xff)};
+}
+
+void events_list(const struct event_list *events, struct notice *notices) {
+    for (uint32_t i = 0; i < events->near_count; i++) *notices++ = notice_of(events->near[EVENTS_STEP + i]);
+    for (uint32_t leaf = 0; leaf < events->leaves; leaf++) {
+        const event_entry entry = events->far[events->leaves + leaf];
+        if (entry != NO_EVENT) *notices++ = notice_of(entry);
+    }
+}
+
 struct notice event_take(struct event_list *events) {
     if (events->near_count == 0) return (struct notice){.time_ns = INT64_MAX, .subject = NOTICE_NONE};
     event_entry next = list_of(events)[--events->near_count];
     *place_of(events, next) = NOTICE_NONE;
     if (events->near_count == 0 && events->far_count) refill(events);
-    return (struct notice){(int64_t)(next >> 64), number_of(next), (enum notice_type)((uint64_t)next & 0xff)};
+    return notice_of(next);
 }

@@ -84,6 +84,9 @@ static inline int64_t event_next_ns(const struct event_list *events) { // INT64_
     return (int64_t)(events->near[EVENTS_STEP - 1 + events->near_count] >> 64);
 }
 
+// All that stand in it, event_count of them, in no order.
+void events_list(const struct event_list *events, struct notice *notices);
+
 // Whether it would be the next.
 static inline bool event_precedes(const struct event_list *events, enum notice_type type, uint32_t subject,
                                   int64_t time_ns) {

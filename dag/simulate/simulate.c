@@ -28,6 +28,7 @@
 #include "dag/simulate/regroup.h"
 #include "dag/simulate/resources.h"
 #include "dag/simulate/service.h"
+#include "dag/simulate/snapshot.h"
 #include "dag/simulate/stealing.h"
 #include "dag/simulate/stuck.h"
 #include "dag/simulate/traits.h"
@@ -85,6 +86,7 @@ struct simulation *simulation_new_replicate(const struct dag *replicate, const s
 
 void simulation_free(struct simulation *sim) {
     if (!sim) return;
+    snapshots_free(sim);
     recorded_workers_free(sim);
     transitions_free(sim);
     stealing_free(sim);
@@ -116,6 +118,10 @@ void simulation_free(struct simulation *sim) {
 
 struct outcomes simulation_outcomes(const struct simulation *sim) {
     return (struct outcomes){sim->outcomes_changed, sim->outcomes_kept, sim->outcomes_alone};
+}
+
+uint32_t simulation_spared(const struct simulation *sim) {
+    return sim->spared;
 }
 
 const struct dag *simulation_dag(struct simulation *sim) {
@@ -203,7 +209,7 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
     sim->edit = edit;
     sim->model = model->kind;
     sim->no_memory = false;
-    sim->passed = sim->running = 0;
+    sim->passed = sim->running = sim->spared = 0;
     sim->clock_ns = INT64_MIN;
     for (uint32_t i = 0; i < sim->process_capacity; i++) {
         sim->log[i].count = sim->log[i].dropped = sim->log[i].followers = 0;
@@ -264,9 +270,11 @@ static bool goes_on(struct simulation *sim) {
 
 static enum dag_outcome play(struct simulation *sim, const struct dag_edit *edit, const struct model *model) {
     begin_run(sim, edit, model);
+    if (!sim->keeps) snapshots_resume(sim, model);
     do {
         for (uint32_t process; (process = parking_take_ready(&sim->parking)) != DAG_NONE;)
             process_advance(sim, process);
+        if (sim->keeps) snapshots_look(sim);
     } while (goes_on(sim) && !sim->no_memory);
     bool stuck = !sim->no_memory && is_stuck(sim);
     sim->stuck_known = !stuck;
@@ -303,10 +311,23 @@ static bool calibrate(struct simulation *sim) {
     return true;
 }
 
+// What a run by this model needs to know of the recording.
+static bool prepare(struct simulation *sim, const struct model *model) {
+    bool measured = model->kind == MODEL_CPU && sim->dag->vertices.compute_ns;
+    return !measured || sim->calibrated || calibrate(sim);
+}
+
+enum dag_outcome simulation_keep(struct simulation *sim, const struct dag_edit *none, const struct model *model) {
+    if (!prepare(sim, model) || !snapshots_begin(sim, model)) return DAG_NO_MEMORY;
+    sim->keeps = model->kind != MODEL_DAG;
+    enum dag_outcome outcome = simulation_run(sim, none, model);
+    sim->keeps = false;
+    return outcome;
+}
+
 enum dag_outcome simulation_run(struct simulation *sim, const struct dag_edit *edit, const struct model *model) {
     deferred_forget(sim);
-    bool measured = model->kind == MODEL_CPU && sim->dag->vertices.compute_ns;
-    if (measured && !sim->calibrated && !calibrate(sim)) return DAG_NO_MEMORY;
+    if (!prepare(sim, model)) return DAG_NO_MEMORY;
     enum dag_outcome outcome = play(sim, edit, model);
     if (outcome == DAG_DEADLOCK && model->kind == MODEL_DAG && deferred_find(sim)) outcome = play(sim, edit, model);
     if (sim->no_memory) return DAG_NO_MEMORY;

@@ -197,6 +197,12 @@ void simulation_free(struct simulation *simulation);
 // much. Of runs of many vertices a second thread, which is gone when this returns, lays a part.
 enum dag_outcome simulation_run(struct simulation *simulation, const struct dag_edit *edit, const struct model *model);
 
+// Of a simulation in which many edits will be tried by one model: the same without an edit (which is given, and empty),
+// and the state of that run is kept at a few moments. Later runs by this model, of simulations beside this one too,
+// begin at the latest of these at which nothing had come up that their edit changes (snapshot.h), and come out as they
+// would. Memory: about what one more simulation takes.
+enum dag_outcome simulation_keep(struct simulation *simulation, const struct dag_edit *none, const struct model *model);
+
 // The run, until the next one; made when first asked for, under the edit of the run, which must still be what it was.
 // NULL: there is no memory. Not of a run that was stuck. Threads that were recorded come first, in their order, with no
 // vertices where the edit left them nothing; workers that were not recorded come after, with the stream of one of their
@@ -209,6 +215,9 @@ const struct dag *simulation_dag(struct simulation *simulation);
 const int64_t *simulation_times(const struct simulation *simulation);
 
 const struct stuck *simulation_stuck(struct simulation *simulation); // until the next run
+
+// How many vertices the last run had passed where it began (simulation_keep).
+uint32_t simulation_spared(const struct simulation *simulation);
 
 struct outcomes simulation_outcomes(const struct simulation *simulation);
 

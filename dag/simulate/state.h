@@ -205,6 +205,9 @@ struct simulation {
     struct recorded recorded;
     struct clients clients;
     const struct simulation *replicated; // of the recording, of which this DAG is a replicate; NULL
+    struct snapshots *snapshots;         // of the run without an edit (snapshot.h); NULL: none are kept
+    bool keeps;                          // the run at hand is to be kept
+    uint32_t spared;                     // vertices that it had passed in the snapshot that it began at
     bool calibrated, calibrating; // the recording has been replayed, for the residuals' `slowdown`; is being replayed
 
     // What the run is asked for, and what follows from that.

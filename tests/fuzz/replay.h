@@ -36,6 +36,24 @@ static void check_recorded_times(const struct replay *replay) {
     }
 }
 
+// A run that begins where one without an edit was kept is that run from the beginning.
+static void check_kept(struct replay *replay, const struct model *model, enum dag_outcome outcome) {
+    struct error error = ERROR_INIT;
+    struct dag_edit none;
+    struct simulation *kept = simulation_new(replay->dag, replay->costs, &error);
+    must(kept && dag_edit_init(&none, replay->dag, &error));
+    must(simulation_keep(kept, &none, model) != DAG_NO_MEMORY);
+    must(simulation_run(kept, &replay->edit, model) == outcome);
+    if (outcome == DAG_OK) {
+        const struct dag *expected = simulation_dag(replay->simulation), *run = simulation_dag(kept);
+        must(run->vertex_count == expected->vertex_count);
+        for (uint32_t v = 0; v < run->vertex_count; v++)
+            must(run->vertices.time_ns[v] == expected->vertices.time_ns[v]);
+    }
+    dag_edit_destroy(&none);
+    simulation_free(kept);
+}
+
 // What the models make of the edit; where model `dag` has times, both of its ways to them end.
 static void simulate_edit(struct replay *replay) {
     const bool ends =
@@ -46,6 +64,7 @@ static void simulate_edit(struct replay *replay) {
         const enum dag_outcome outcome = simulation_run(replay->simulation, &replay->edit, &model);
         must(outcome != DAG_NO_MEMORY && (kind != MODEL_DAG || !ends || outcome == DAG_OK));
         if (outcome == DAG_OK) measure(replay, simulation_dag(replay->simulation));
+        if (kind != MODEL_DAG) check_kept(replay, &model, outcome);
     }
 }
 
