@@ -32,12 +32,12 @@ struct run_array {
 #define RUN_ARRAY(member, by)                                                                                          \
     { offsetof(struct simulation, member), sizeof *((struct simulation *)0)->member, by }
 static const struct run_array arrays[] = {
-    RUN_ARRAY(processes, BY_PROCESS),       RUN_ARRAY(parking.next, BY_PROCESS), RUN_ARRAY(cores.shares, BY_PROCESS),
-    RUN_ARRAY(frames, BY_FRAME),            RUN_ARRAY(holds, BY_HOLD),           RUN_ARRAY(dispatch, BY_TASK),
-    RUN_ARRAY(due_ns, BY_TASK),             RUN_ARRAY(queue.key, BY_TASK),       RUN_ARRAY(queue.left, BY_TASK),
-    RUN_ARRAY(queue.right, BY_TASK),        RUN_ARRAY(queue.holder, BY_TASK),    RUN_ARRAY(next_mail, BY_TASK),
-    RUN_ARRAY(mailbox_of, BY_TASK),         RUN_ARRAY(held_first, BY_TASK),      RUN_ARRAY(held_next, BY_TASK),
-    RUN_ARRAY(mailboxes, BY_MAILBOX),       RUN_ARRAY(await_outcomes, BY_AWAIT), RUN_ARRAY(units_taken, BY_BATCH),
+    RUN_ARRAY(processes, BY_PROCESS), RUN_ARRAY(parking.next, BY_PROCESS), RUN_ARRAY(cores.shares, BY_PROCESS),
+    RUN_ARRAY(frames, BY_FRAME),      RUN_ARRAY(holds, BY_HOLD),           RUN_ARRAY(dispatch, BY_TASK),
+    RUN_ARRAY(due_ns, BY_TASK),       RUN_ARRAY(queue.key, BY_TASK),       RUN_ARRAY(queue.left, BY_TASK),
+    RUN_ARRAY(queue.right, BY_TASK),  RUN_ARRAY(queue.holder, BY_TASK),    RUN_ARRAY(next_mail, BY_TASK),
+    RUN_ARRAY(mailbox_of, BY_TASK),   RUN_ARRAY(held_first, BY_TASK),      RUN_ARRAY(held_next, BY_TASK),
+    RUN_ARRAY(mailboxes, BY_MAILBOX), RUN_ARRAY(await_outcomes, BY_AWAIT), RUN_ARRAY(units_taken, BY_BATCH),
     RUN_ARRAY(claims_left, BY_CLAIM),
 };
 enum { ARRAYS = sizeof arrays / sizeof arrays[0] };
@@ -53,15 +53,15 @@ static void *array_of(const struct simulation *sim, const struct run_array *arra
 struct snapshot {
     uint32_t counts[BY_KINDS];
     void *copies[ARRAYS];
-    uint8_t *placement;     // a task each
+    uint8_t *placement; // a task each
     struct pool_state *pools;
     struct resource *resources;
     int64_t *looked_to_ns;        // a pool each: recorded time up to which it was looked who woke up for its tasks
     struct notice *notices, *due; // in the event list, and of what computes
     uint32_t notice_count, due_count;
-    uint32_t *first_parked;       // a process each: the first that waits for the vertex that it awaits
-    uint8_t *come_to; // a bit a vertex: it has its time, or was passed
-    uint32_t *timed;  // vertices that have their time
+    uint32_t *first_parked; // a process each: the first that waits for the vertex that it awaits
+    uint8_t *come_to;       // a bit a vertex: it has its time, or was passed
+    uint32_t *timed;        // vertices that have their time
     int64_t *times_ns;
     uint32_t timed_count;
     struct passages *log; // a process each
@@ -108,10 +108,10 @@ static void *copy(struct arena *arena, const void *items, size_t count, size_t s
 
 static bool copy_arrays(struct snapshot *snapshot, const struct simulation *sim, struct arena *arena) {
     const struct dag *dag = sim->dag;
-    const uint32_t counts[BY_KINDS] = {[BY_PROCESS] = sim->process_count, [BY_FRAME] = sim->frame_count,
-                                       [BY_HOLD] = sim->hold_count,       [BY_TASK] = dag->task_count,
-                                       [BY_MAILBOX] = sim->mailbox_count, [BY_AWAIT] = dag->await_count,
-                                       [BY_BATCH] = dag->batch_count,     [BY_CLAIM] = dag->claim_count};
+    const uint32_t counts[BY_KINDS] = {
+        [BY_PROCESS] = sim->process_count, [BY_FRAME] = sim->frame_count,     [BY_HOLD] = sim->hold_count,
+        [BY_TASK] = dag->task_count,       [BY_MAILBOX] = sim->mailbox_count, [BY_AWAIT] = dag->await_count,
+        [BY_BATCH] = dag->batch_count,     [BY_CLAIM] = dag->claim_count};
     bool ok = true;
     memcpy(snapshot->counts, counts, sizeof counts);
     for (int i = 0; i < ARRAYS && ok; i++) {
@@ -274,9 +274,20 @@ static bool task_came_up(const struct simulation *sim, const struct snapshot *sn
            is_seen(sim, snapshot, task->pickup);
 }
 
-static bool pool_came_up(const struct snapshot *snapshot, uint32_t p) {
-    const struct pool_state *pool = &snapshot->pools[p];
-    return pool->made || pool->queue_length || pool->delayed;
+// Whether a pool that the edit resizes had a worker, or a task was offered to it.
+static bool pool_came_up(const struct simulation *sim, const struct snapshot *snapshot) {
+    const struct dag *dag = sim->dag;
+    const int32_t *resized = sim->edit->pool_threads;
+    bool any = false;
+    for (uint32_t p = 1; p < dag->pool_count && !any; p++) {
+        const struct pool_state *pool = &snapshot->pools[p];
+        any = resized[p] && (pool->made || pool->queue_length || pool->delayed);
+    }
+    for (uint32_t t = 0; t < dag->task_count && !any; t++) {
+        const uint32_t spawn = dag->tasks[t].spawn_begin, pool = dag->tasks[t].pool;
+        any = pool < dag->pool_count && resized[pool] && spawn != DAG_NONE && has_come_to(snapshot, spawn);
+    }
+    return any;
 }
 
 static bool changes_resource(const struct dag_edit *edit, uint32_t r) {
@@ -308,12 +319,11 @@ static bool waker_came_up(const struct simulation *sim, const struct snapshot *s
 }
 
 static bool is_before_the_edit(const struct simulation *sim, const struct snapshot *snapshot) {
-    const struct dag *dag = sim->dag;
     const struct dag_edit *edit = sim->edit;
-    bool before = !waker_came_up(sim, snapshot) && !(edit->resized_count && resource_came_up(sim, snapshot));
-    for (uint32_t p = 1; p < dag->pool_count && before && edit->resized_count; p++)
-        before = !edit->pool_threads[p] || !pool_came_up(snapshot, p);
-    for (uint32_t t = 0; t < dag->task_count && before; t++)
+    if (waker_came_up(sim, snapshot)) return false;
+    if (edit->resized_count && (pool_came_up(sim, snapshot) || resource_came_up(sim, snapshot))) return false;
+    bool before = true;
+    for (uint32_t t = 0; t < sim->dag->task_count && before; t++)
         before = !changes_task(edit, t) || !task_came_up(sim, snapshot, t);
     return before;
 }
@@ -343,8 +353,7 @@ static bool make_room(struct simulation *sim, const struct snapshot *snapshot) {
 
 static void put_notices(struct event_list *events, const struct notice *notices, uint32_t count) {
     events_clear(events);
-    for (uint32_t i = 0; i < count; i++)
-        event_put(events, notices[i].type, notices[i].subject, notices[i].time_ns);
+    for (uint32_t i = 0; i < count; i++) event_put(events, notices[i].type, notices[i].subject, notices[i].time_ns);
 }
 
 static void resume_cores(struct cores *cores, const struct snapshot *snapshot) {

@@ -4,8 +4,8 @@
 // Up to the first thing that an edit changes, a run is what it is without the edit. So a run under one begins at the
 // latest snapshot in which nothing had come up that the edit changes, and comes out as from the beginning, to the ns:
 //   a task      the process that spawns it had not come to the vertex before that
-//   a pool      it had no worker yet, and nothing in its queue
-//   a resource  nobody had asked for it
+//   a pool      it had no worker yet, and no task had been offered to it
+//   a resource  no process had come to the vertex before one at which it is asked for or given back
 // Some edits change the run from its beginning on; under these it begins there: combinators, since results come in
 // order of time then; edits of actors, dispatchers of their own, carriers; what takes a recorded thread away; and
 // what leaves compilers less to do (cold_code.h).

@@ -73,8 +73,7 @@ static void edit_one(struct simulate_fixture *fixture, struct random_source *sou
     }
 }
 
-static void try_model(struct simulate_fixture *fixture, const struct model *model, uint64_t seed,
-                      struct tried *tried) {
+static void try_model(struct simulate_fixture *fixture, const struct model *model, uint64_t seed, struct tried *tried) {
     struct random_source source = {seed};
     struct simulation *kept = simulation_new(fixture->dag, fixture->costs, &fixture->error), *beside;
     must(kept != NULL, &fixture->error);
