@@ -425,8 +425,9 @@ static void resume(struct simulation *sim, const struct snapshot *snapshot) {
         return;
     }
     for (int i = 0; i < ARRAYS; i++) {
-        if (snapshot->copies[i])
-            memcpy(array_of(sim, &arrays[i]), snapshot->copies[i], snapshot->counts[arrays[i].by] * arrays[i].size);
+        const uint32_t count = snapshot->counts[arrays[i].by];
+        if (snapshot->copies[i] && count)
+            memcpy(array_of(sim, &arrays[i]), snapshot->copies[i], count * arrays[i].size);
     }
     resume_numbers(sim, snapshot);
     resume_told_apart(sim, snapshot);

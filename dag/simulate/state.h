@@ -68,6 +68,7 @@ struct pool_state {
     enum discipline discipline;   // in this run
     int32_t core, maximum;
     int64_t capacity;
+    // What the run has come to, to the end (snapshot.h):
     uint32_t made, alive;
     uint32_t idle_first, idle_last; // processes
     uint32_t idle;                  // how many
