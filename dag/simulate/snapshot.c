@@ -266,10 +266,11 @@ static bool is_seen(const struct simulation *sim, const struct snapshot *snapsho
            has_come_to(snapshot, v);
 }
 
-// What no pool dispatches is looked for where it ran, too.
+// What no pool dispatches is looked for where it ran, too; and others may bring about a task's result before its spawn.
 static bool task_came_up(const struct simulation *sim, const struct snapshot *snapshot, uint32_t t) {
     const struct dag_task *task = &sim->dag->tasks[t];
     if (task->spawn_begin == DAG_NONE || is_seen(sim, snapshot, task->spawn_begin)) return true;
+    if (task->result != DAG_NONE && is_seen(sim, snapshot, task->result)) return true;
     return snapshot->placement[t] == PLACEMENT_RECORDED && task->start != DAG_NONE &&
            is_seen(sim, snapshot, task->pickup);
 }
