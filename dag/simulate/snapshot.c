@@ -8,7 +8,7 @@
 #include "dag/edit/chain.h"
 #include "dag/simulate/frame.h"
 #include "dag/simulate/passage.h"
-#include "dag/simulate/resources.h"
+#include "dag/simulate/recorded_workers.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -275,6 +275,12 @@ static bool task_came_up(const struct simulation *sim, const struct snapshot *sn
            is_seen(sim, snapshot, task->pickup);
 }
 
+// Whether it has workers from the beginning: as many as its size lets be.
+static bool begins_with_workers(const struct simulation *sim, uint32_t p) {
+    const struct pool_state *pool = &sim->pools[p];
+    return pool->recorded_count && is_initial_worker(sim->dag, &sim->dag->threads[pool->recorded[0]]);
+}
+
 // Whether a pool that the edit resizes had a worker, or a task was offered to it.
 static bool pool_came_up(const struct simulation *sim, const struct snapshot *snapshot) {
     const struct dag *dag = sim->dag;
@@ -282,7 +288,7 @@ static bool pool_came_up(const struct simulation *sim, const struct snapshot *sn
     bool any = false;
     for (uint32_t p = 1; p < dag->pool_count && !any; p++) {
         const struct pool_state *pool = &snapshot->pools[p];
-        any = resized[p] && (pool->made || pool->queue_length || pool->delayed);
+        any = resized[p] && (begins_with_workers(sim, p) || pool->made || pool->queue_length || pool->delayed);
     }
     for (uint32_t t = 0; t < dag->task_count && !any; t++) {
         const uint32_t spawn = dag->tasks[t].spawn_begin, pool = dag->tasks[t].pool;
