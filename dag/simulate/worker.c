@@ -287,6 +287,15 @@ static int64_t time_to_leave(const struct simulation *sim, uint32_t worker, uint
     return sim->dag->vertices.time_ns[retirement] - since_ns;
 }
 
+// One whose first vertex that is slept when recording began: nothing tells for how long it had been free.
+static int64_t pass_last_idle(struct simulation *sim, uint32_t worker, uint32_t idle) {
+    const int64_t now_ns = sim->processes[worker].now_ns;
+    if (idle == DAG_NONE || idle != sim->dag->threads[worker].first)
+        return worker_pass_idle(sim, worker, idle, DAG_NONE, INT64_MAX);
+    process_pass(sim, worker, idle, now_ns);
+    return now_ns;
+}
+
 // When a worker that is free has retired, as its recorded self (if `own`) or one like it did.
 static int64_t pass_retirement(struct simulation *sim, uint32_t worker, uint32_t retirement, bool own,
                                int64_t because_ns) {
@@ -295,8 +304,8 @@ static int64_t pass_retirement(struct simulation *sim, uint32_t worker, uint32_t
     bool idles = own && vertices->kind[before] == VERTEX_IDLE;
     // A thread that took what told it to leave did not idle.
     bool leaves_at_once = own && !idles && sim->processes[worker].now_ns >= because_ns;
-    int64_t free_ns = leaves_at_once ? sim->processes[worker].now_ns
-                                     : worker_pass_idle(sim, worker, idles ? before : DAG_NONE, DAG_NONE, INT64_MAX);
+    int64_t free_ns =
+        leaves_at_once ? sim->processes[worker].now_ns : pass_last_idle(sim, worker, idles ? before : DAG_NONE);
     int64_t leaves_ns = max_ns(free_ns, because_ns);
     int64_t retired_ns = leaves_ns + time_to_leave(sim, worker, retirement, free_ns < because_ns);
     for (uint32_t v = before + 1; own && v < retirement; v++) {
