@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Parts of the run that is kept, by vertices: sixteenths. An earlier one would spare less than it costs.
+// Parts of the run that is kept, by vertices: sixteenths.
 static const uint32_t moments[] = {2, 3, 5, 8};
 enum { MOMENTS = sizeof moments / sizeof moments[0], MOMENT_PARTS = 16 };
 #define MOST_VERTICES 4000000u // of a DAG of which a run is kept: what is kept takes about as much as a simulation does
@@ -56,7 +56,7 @@ struct snapshot {
     uint8_t *placement; // a task each
     struct pool_state *pools;
     struct resource *resources;
-    int64_t *looked_to_ns;        // a pool each: recorded time up to which it was looked who woke up for its tasks
+    int64_t *looked_to_ns;        // a pool each: recorded time up to which wake-ups for its tasks were looked at
     struct notice *notices, *due; // in the event list, and of what computes
     uint32_t notice_count, due_count;
     uint32_t *first_parked; // a process each: the first that waits for the vertex that it awaits
@@ -185,7 +185,7 @@ static bool copy_times(struct snapshot *snapshot, const struct simulation *sim, 
     return true;
 }
 
-// Whoever is called for a task that queued comes as one of those did who came before the queue had run empty.
+// A worker that is called for a task that queued comes as one of those did that came before the queue had run empty.
 static bool see_looks(struct snapshot *snapshot, const struct simulation *sim, struct arena *arena) {
     const struct dag *dag = sim->dag;
     snapshot->looked_to_ns = ARENA_NEW(arena, int64_t, (size_t)dag->pool_count + 1);
@@ -314,7 +314,7 @@ static bool resource_came_up(const struct simulation *sim, const struct snapshot
     return any;
 }
 
-// Whether it was looked who woke up for a task that the edit changes (transitions.h).
+// Whether a wake-up was looked at that was for a task that the edit changes (transitions.h).
 static bool waker_came_up(const struct simulation *sim, const struct snapshot *snapshot) {
     bool any = false;
     for (uint32_t i = 0; i < sim->recorded.transition_count && !any; i++) {

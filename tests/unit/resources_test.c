@@ -393,7 +393,7 @@ static void test_a_blocked_thread_keeps_no_lock(void **state) {
 }
 
 // Task 2 waits for a monitor that code of the JDK's takes, and ends: it has given that back, though nothing tells so,
-// and nobody takes it later.
+// and no thread takes it later.
 static void test_an_ended_task_keeps_no_monitor(void **state) {
     (void)state;
     struct program_by_hand p = begin(2, RESOURCE_MONITOR, 1, 0);

@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "random_edit.h"
 
@@ -130,7 +129,7 @@ static void test_resources_and_limits(void **state) {
     assert_in_range(tried.spared, tried.runs / 10, tried.runs * 9 / 10);
 }
 
-// Whatever events there can be: barriers, helped bodies, threads of their own, virtual threads, delayed tasks, actors.
+// Programs by other rules: helped bodies, threads of their own, shutdowns, actors.
 static void test_any_events(void **state) {
     struct tried tried = {0};
     (void)state;
