@@ -81,7 +81,7 @@ static bool finish(struct builder *builder) {
     settle_making(builder->dag);
     find_standstill(builder->dag);
     hands_run(do_rest, &rest, 1 + builder->dag->thread_count, builder->hands);
-    bound_assumed_computing(builder);
+    if (!bound_assumed_computing(builder)) return false;
     settle_looks(builder);
     return rest.pools_described && find_alike(builder) && find_cut_tasks(builder) && find_batches(builder) &&
            find_woken(builder) && find_answers(builder) && add_carriers(builder);

@@ -362,7 +362,7 @@ bool read_machine(struct builder *builder);      // pauses, samples
 void find_standstill(struct dag *dag);           // by them
 bool prepare_computing(struct builder *builder); // from what laying left in vertices.compute_ns and queued_ns
 void measure_computing(struct builder *builder, uint32_t thread); // after that, of each by itself
-void bound_assumed_computing(struct builder *builder);            // after all of them and read_machine
+bool bound_assumed_computing(struct builder *builder);            // after all of them and read_machine
 void find_dispatches(struct dag *dag);                            // and tails
 bool find_cut_tasks(struct builder *builder);                     // after these
 bool describe_pools(struct builder *builder);                     // from dispatches

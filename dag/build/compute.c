@@ -5,6 +5,7 @@
 #include "dag/build/builder.h"
 #include "dag/edge.h"
 #include "dag/ns.h"
+#include "dag/samples.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -294,32 +295,107 @@ static struct stretch unmeasured_end(const struct builder *builder, uint32_t thr
     return stretch_between(builder->dag, from == DAG_NONE ? last : from, last);
 }
 
-static void divide_anew(struct dag *dag, const struct stretch *stretch, double share) {
-    for (uint32_t v = stretch->from + 1; v <= stretch->to; v++) dag->vertices.compute_ns[v] = 0;
-    divide(dag, stretch, (int64_t)(share * (double)stretch->rooms[false].length_ns), 0);
+// A thread's edges, but for those of its unmeasured beginning and end: from the first's end on, to the last's end.
+static struct stretch measured_part(const struct builder *builder, uint32_t thread) {
+    const struct stretch beginning = unmeasured_beginning(builder, thread), end = unmeasured_end(builder, thread);
+    return (struct stretch){.from = beginning.to, .to = end.from > beginning.to ? end.from : beginning.to};
 }
 
-// What was assumed of beginnings and ends is no more than what the process computed beyond what was measured: of a
-// thread that sleeps for a while now and then, and tells of nothing but hand-overs, nothing else says that it does.
-void bound_assumed_computing(struct builder *builder) {
-    struct dag *dag = builder->dag;
-    double assumed_ns = 0, computed_ns = 0;
-    if (!dag->vertices.compute_ns || dag->sample_count < 2) return;
-    for (uint32_t t = 0; t < dag->thread_count; t++) {
-        if (dag->threads[t].stream == DAG_NONE) continue;
-        assumed_ns += (double)unmeasured_beginning(builder, t).rooms[false].length_ns;
-        assumed_ns += (double)unmeasured_end(builder, t).rooms[false].length_ns;
+struct bound {
+    const struct builder *builder;
+    double *measured_ns; // by sample (dag/samples.h): what was measured
+    double *assumed_ns;  // ... and what was assumed
+    double *share;       // ... of which so much can have been
+};
+
+static void add_stretch(const struct dag *dag, const struct stretch *stretch, double *by_sample) {
+    uint32_t sample = 0;
+    for (uint32_t v = stretch->from + 1; v <= stretch->to; v++) {
+        if (dag->vertices.compute_ns[v] > 0)
+            samples_share_out(dag, dag->vertices.time_ns[v - 1], dag->vertices.time_ns[v],
+                              (double)dag->vertices.compute_ns[v], &sample, by_sample);
     }
-    if (assumed_ns <= 0) return;
-    for (uint32_t v = 0; v < dag->vertex_count; v++) computed_ns += (double)dag->vertices.compute_ns[v];
-    const struct dag_sample *first = &dag->samples[0], *last = &dag->samples[dag->sample_count - 1];
-    const double left_ns = (double)(last->process_cpu_ns - first->process_cpu_ns) - (computed_ns - assumed_ns);
-    if (left_ns >= assumed_ns) return;
-    const double share = left_ns > 0 ? left_ns / assumed_ns : 0;
+}
+
+static double share_of_assumed(double computed_ns, double measured_ns, double assumed_ns) {
+    const double left_ns = computed_ns - measured_ns;
+    return left_ns >= assumed_ns ? 1 : left_ns > 0 ? left_ns / assumed_ns : 0;
+}
+
+// What the JVM's compilers computed is the process's, too, and no thread's of the program. Where samples are another
+// run's only their sums tell.
+static void find_shares(const struct bound *bound) {
+    const struct dag *dag = bound->builder->dag;
+    const uint32_t count = dag->sample_count;
+    double computed_ns = 0, measured_ns = bound->measured_ns[0] + bound->measured_ns[count];
+    double assumed_ns = bound->assumed_ns[0] + bound->assumed_ns[count];
+    for (uint32_t s = 1; s < count; s++) {
+        const struct dag_sample *from = &dag->samples[s - 1], *to = &dag->samples[s];
+        const double here_ns =
+            (double)(to->process_cpu_ns - from->process_cpu_ns) - (double)(to->compiled_ns - from->compiled_ns);
+        bound->share[s] = share_of_assumed(here_ns, bound->measured_ns[s], bound->assumed_ns[s]);
+        computed_ns += here_ns;
+        measured_ns += bound->measured_ns[s];
+        assumed_ns += bound->assumed_ns[s];
+    }
+    const double share = share_of_assumed(computed_ns, measured_ns, assumed_ns);
+    for (uint32_t s = 0; s <= count; s++) {
+        if (!samples_are_own(dag) || s == 0 || s == count) bound->share[s] = share;
+    }
+}
+
+static void divide_anew(const struct bound *bound, const struct stretch *stretch, double *by_sample) {
+    struct dag *dag = bound->builder->dag;
+    double compute_ns = 0;
+    if (stretch->rooms[false].length_ns == 0) return;
+    memset(by_sample, 0, ((size_t)dag->sample_count + 1) * sizeof *by_sample);
+    add_stretch(dag, stretch, by_sample);
+    for (uint32_t s = 0; s <= dag->sample_count; s++) compute_ns += bound->share[s] * by_sample[s];
+    for (uint32_t v = stretch->from + 1; v <= stretch->to; v++) dag->vertices.compute_ns[v] = 0;
+    divide(dag, stretch, min_ns((int64_t)compute_ns, stretch->rooms[false].length_ns), 0);
+}
+
+// Returns whether anything was.
+static bool add_assumed(const struct bound *bound) {
+    const struct builder *builder = bound->builder;
+    bool any = false;
+    for (uint32_t t = 0; t < builder->dag->thread_count; t++) {
+        if (builder->dag->threads[t].stream == DAG_NONE) continue;
+        const struct stretch beginning = unmeasured_beginning(builder, t), end = unmeasured_end(builder, t);
+        add_stretch(builder->dag, &beginning, bound->assumed_ns);
+        add_stretch(builder->dag, &end, bound->assumed_ns);
+        any |= beginning.rooms[false].length_ns > 0 || end.rooms[false].length_ns > 0;
+    }
+    return any;
+}
+
+static void bound_all(const struct bound *bound, double *by_sample) {
+    const struct builder *builder = bound->builder;
+    const struct dag *dag = builder->dag;
+    if (!add_assumed(bound)) return;
+    for (uint32_t t = 0; t < dag->thread_count; t++) {
+        const struct stretch measured = measured_part(builder, t);
+        if (dag->threads[t].stream != DAG_NONE) add_stretch(dag, &measured, bound->measured_ns);
+    }
+    find_shares(bound);
     for (uint32_t t = 0; t < dag->thread_count; t++) {
         if (dag->threads[t].stream == DAG_NONE) continue;
         const struct stretch beginning = unmeasured_beginning(builder, t), end = unmeasured_end(builder, t);
-        divide_anew(dag, &beginning, share);
-        divide_anew(dag, &end, share);
+        divide_anew(bound, &beginning, by_sample);
+        divide_anew(bound, &end, by_sample);
     }
+}
+
+// What was assumed of beginnings and ends is, between two samples, no more than what the process computed beyond what
+// was measured: of a thread that sleeps for a while now and then, and tells of nothing but hand-overs, nothing else
+// says that it does.
+bool bound_assumed_computing(struct builder *builder) {
+    const struct dag *dag = builder->dag;
+    if (!dag->vertices.compute_ns || dag->sample_count < 2) return true;
+    const size_t count = (size_t)dag->sample_count + 1;
+    double *room = calloc(4 * count, sizeof *room);
+    if (!room) return no_memory(builder);
+    bound_all(&(struct bound){builder, room, room + count, room + 2 * count}, room + 3 * count);
+    free(room);
+    return true;
 }

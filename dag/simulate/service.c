@@ -5,6 +5,7 @@
 #include "dag/simulate/service.h"
 
 #include "dag/ns.h"
+#include "dag/samples.h"
 #include "dag/simulate/awake.h"
 #include "dag/simulate/pacing.h"
 
@@ -19,20 +20,8 @@ static double recorded_cores(const struct simulation *sim) {
 
 // An edge computes evenly while it is awake.
 static void add_edge(const struct dag *dag, uint32_t v, uint32_t *sample, double *own_ns) {
-    struct awake awake = awake_part(dag, v, PLAYED_WHOLE);
-    double length_ns = (double)(awake.to_ns - awake.from_ns);
-    while (*sample < dag->sample_count && dag->samples[*sample].time_ns <= awake.from_ns) ++*sample;
-    for (uint32_t s = *sample; length_ns > 0; s++) {
-        int64_t from_ns = s ? max_ns(awake.from_ns, dag->samples[s - 1].time_ns) : awake.from_ns;
-        int64_t to_ns = s < dag->sample_count ? min_ns(awake.to_ns, dag->samples[s].time_ns) : awake.to_ns;
-        own_ns[s] += (double)dag->vertices.compute_ns[v] * (double)(to_ns - from_ns) / length_ns;
-        if (to_ns == awake.to_ns) break;
-    }
-}
-
-// Samples in an estimate's file are of what it was made from.
-static bool is_recorded(const struct dag *dag) {
-    return dag->trace->header.origin && strcmp(dag->trace->header.origin, "recorded") == 0;
+    const struct awake awake = awake_part(dag, v, PLAYED_WHOLE);
+    samples_share_out(dag, awake.from_ns, awake.to_ns, (double)dag->vertices.compute_ns[v], sample, own_ns);
 }
 
 // By sample: what edges computed from the sample before until then.
@@ -49,7 +38,7 @@ static void measure_own(const struct dag *dag, const uint8_t *played, double *ow
 // By sample: how many cores others had on the mean from the sample before until then.
 static void measure_others(struct simulation *sim, const double *own_ns) {
     const struct dag *dag = sim->dag;
-    for (uint32_t s = 1; s < dag->sample_count && is_recorded(dag); s++) {
+    for (uint32_t s = 1; s < dag->sample_count && samples_are_own(dag); s++) {
         const struct dag_sample *from = &dag->samples[s - 1], *to = &dag->samples[s];
         double length_ns = (double)(to->time_ns - from->time_ns);
         double busy_ns = fmax((double)(to->machine_cpu_ns - from->machine_cpu_ns),
@@ -465,7 +454,7 @@ bool service_new(struct simulation *sim) {
     free(sim->recorded.others);
     pacing_free(sim->recorded.pacing);
     bool no_memory = false;
-    sim->recorded.pacing = is_recorded(dag) && corrects(sim, CORRECTION_PACE) ? pacing_new(dag, &no_memory) : NULL;
+    sim->recorded.pacing = samples_are_own(dag) && corrects(sim, CORRECTION_PACE) ? pacing_new(dag, &no_memory) : NULL;
     sim->recorded.residuals = calloc((size_t)dag->vertex_count + 1, sizeof *sim->recorded.residuals);
     sim->recorded.pauses = calloc((size_t)dag->pause_count + 1, sizeof *sim->recorded.pauses);
     sim->recorded.background = calloc((size_t)dag->sample_count + 1, sizeof *sim->recorded.background);

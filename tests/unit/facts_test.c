@@ -365,6 +365,36 @@ static void test_what_is_assumed_is_no_more_than_the_process_computed(void **sta
     simulate_fixture_close(&f.fixture);
 }
 
+// The same where 40 are left up to the sample at 300, since the compilers had 100 of the process's 200, and nothing
+// behind it, though a run as a whole computed more: of the 300 that nothing encloses the 100 before that sample.
+static void test_what_is_assumed_is_what_was_left_between_samples(void **state) {
+    (void)state;
+    struct by_hand f = by_hand_new(NULL, 2);
+    tb_thread(f.tb, 0, "JVM", THREAD_SYSTEM);
+    tb_event(f.tb, 0, 0, EVENT_SAMPLE, 1000, 1000, 0);
+    tb_event(f.tb, 0, 1, EVENT_COMPILING, 5000, 0);
+    tb_event(f.tb, 0, 300, EVENT_SAMPLE, 1200, 5000, 0);
+    tb_event(f.tb, 0, 301, EVENT_COMPILING, 5100, 0);
+    tb_event(f.tb, 0, 550, EVENT_SAMPLE, 1400, 9000, 0);
+    tb_event(f.tb, 0, 551, EVENT_COMPILING, 5300, 0);
+    tb_event(f.tb, 0, 600, EVENT_SAMPLE, 1900, 9500, 0);
+    tb_event(f.tb, 0, 601, EVENT_COMPILING, 5300, 0);
+    tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M, 5);
+    tb_event(f.tb, MAIN, 10, EVENT_THREAD_END, M, 5);
+    tb_event(f.tb, WORKER, 140, EVENT_THREAD_START, RUN_WORKER, 10);
+    tb_event(f.tb, WORKER, 141, EVENT_WORKER_BEGIN, f.pool);
+    tb_event(f.tb, WORKER, 200, EVENT_TASK_START, 1, 70);
+    spawn(&f, WORKER, 300, 400, 9);
+    spawn(&f, WORKER, 450, 500, 8);
+    simulate_fixture_open(&f.fixture, f.tb);
+    const struct dag *dag = f.fixture.dag;
+    int64_t total_ns = 0;
+    for (uint32_t v = task(&f, 1)->start + 1; v <= task(&f, 1)->end; v++) total_ns += dag->vertices.compute_ns[v];
+    assert_int_equal(total_ns, 40);
+    assert_int_equal(dag->vertices.compute_ns[task(&f, 1)->start], 60);
+    simulate_fixture_close(&f.fixture);
+}
+
 static void test_nothing_measured_is_unknown(void **state) {
     (void)state;
     struct by_hand f = by_hand_new(NULL, 2);
@@ -705,6 +735,7 @@ int main(void) {
         cmocka_unit_test(test_computing_is_shared_out),
         cmocka_unit_test(test_cycles_become_ns),
         cmocka_unit_test(test_what_is_assumed_is_no_more_than_the_process_computed),
+        cmocka_unit_test(test_what_is_assumed_is_what_was_left_between_samples),
         cmocka_unit_test(test_nothing_measured_is_unknown),
         cmocka_unit_test(test_costs_of_a_pool),
         cmocka_unit_test(test_costs_by_sleep),
