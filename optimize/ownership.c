@@ -10,6 +10,7 @@ struct look {
     uint8_t *runs_own;                  // a task each: code of the program's is seen in it
     int64_t first_ns, last_ns;          // of the requests' begins and ends
     uint32_t *handed_over, *under_load; // a site each: tasks, and those that are handed over while requests come
+    uint32_t *ended;                    // ... and those that end before the last request does
     uint32_t *own_tasks, *others;       // a pool each: of its tasks those of the program, and those of libraries
 };
 
@@ -178,6 +179,7 @@ static void see_tasks(struct look *look, const uint8_t *own_class) {
         if (task->site == DAG_NONE) continue;
         look->handed_over[task->site]++;
         look->under_load[task->site] += is_under_load(look, task);
+        look->ended[task->site] += task->end != DAG_NONE && dag->vertices.time_ns[task->end] < look->last_ns;
     }
 }
 
@@ -196,11 +198,39 @@ static void judge_sites(struct look *look, const uint8_t *own_class) {
     }
 }
 
-// What a service does once, or while nobody asks.
+// What a service does once, or while nobody asks, and loops that last as long as it does.
 static void leave_out_start_and_end(struct look *look) {
     for (uint32_t s = 0; look->found->requests && s < look->dag->site_count; s++) {
-        if (look->handed_over[s] < 2 || look->under_load[s] == 0) look->found->site[s] = false;
+        if (look->handed_over[s] < 2 || look->under_load[s] == 0 || look->ended[s] == 0) look->found->site[s] = false;
     }
+}
+
+// Of a service that begins with what libraries do the pools that have tasks of such sites only.
+static void leave_out_pools(struct look *look) {
+    const struct dag *dag = look->dag;
+    if (look->found->requests == 0) return;
+    memset(look->found->pool, false, dag->pool_count);
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        const bool own = look->runs_own[t] || (task->site != DAG_NONE && look->found->site[task->site]);
+        if (task->pool < dag->pool_count && own) look->found->pool[task->pool] = true;
+    }
+}
+
+// Where nothing is known of the application.
+static void judge_without_application(struct look *look) {
+    memset(look->found->site, true, look->dag->site_count);
+    memset(look->found->pool, true, look->dag->pool_count);
+    memset(look->found->actor_type, true, look->dag->trace->class_count);
+    leave_out_start_and_end(look);
+    leave_out_pools(look);
+}
+
+static void judge_by_application(struct look *look, const uint8_t *own_class) {
+    judge_actor_types(look->dag, own_class, look->found->actor_type);
+    judge_pools(look);
+    judge_sites(look, own_class);
+    leave_out_start_and_end(look);
 }
 
 static bool knows_application(const struct dag *dag) {
@@ -218,24 +248,26 @@ static bool look_closely(struct look *look) {
     look->runs_own = calloc((size_t)dag->task_count + 1, 1);
     look->handed_over = calloc((size_t)dag->site_count + 1, sizeof *look->handed_over);
     look->under_load = calloc((size_t)dag->site_count + 1, sizeof *look->under_load);
+    look->ended = calloc((size_t)dag->site_count + 1, sizeof *look->ended);
     look->own_tasks = calloc((size_t)dag->pool_count + 1, sizeof *look->own_tasks);
     look->others = calloc((size_t)dag->pool_count + 1, sizeof *look->others);
-    const bool done =
-        own_class && look->runs_own && look->handed_over && look->under_load && look->own_tasks && look->others;
+    const bool done = own_class && look->runs_own && look->handed_over && look->under_load && look->ended &&
+                      look->own_tasks && look->others;
     if (done) {
         judge_classes(dag, own_class);
-        judge_actor_types(dag, own_class, look->found->actor_type);
         see_requests(look);
         see_threads(look);
         see_tasks(look, own_class);
-        judge_pools(look);
-        judge_sites(look, own_class);
-        leave_out_start_and_end(look);
+        if (look->found->knows_application)
+            judge_by_application(look, own_class);
+        else
+            judge_without_application(look);
     }
     free(own_class);
     free(look->runs_own);
     free(look->handed_over);
     free(look->under_load);
+    free(look->ended);
     free(look->own_tasks);
     free(look->others);
     return done;
@@ -247,12 +279,7 @@ bool ownership_find(struct ownership *ownership, const struct dag *dag) {
     ownership->site = calloc((size_t)dag->site_count + 1, 1);
     ownership->pool = calloc((size_t)dag->pool_count + 1, 1);
     ownership->actor_type = calloc((size_t)dag->trace->class_count + 1, 1);
-    if (!ownership->site || !ownership->pool || !ownership->actor_type) return false;
-    if (ownership->knows_application) return look_closely(&look);
-    memset(ownership->site, true, dag->site_count);
-    memset(ownership->pool, true, dag->pool_count);
-    memset(ownership->actor_type, true, dag->trace->class_count);
-    return true;
+    return ownership->site && ownership->pool && ownership->actor_type && look_closely(&look);
 }
 
 void ownership_destroy(struct ownership *ownership) {

@@ -6,13 +6,15 @@
 // handed over is the library's: of no class of the program's, nobody waits for it, and none of the program's code is
 // seen to run in it. Libraries that run what others give them (executors, @Async) are told by name. Of a service (its
 // trace tells requests) what is done once, or only before the first request and behind the last, is start-up and
-// shutdown. A pool is the program's if tasks of it are, or run the program's code, or serve requests; one
-// alone tells nothing where others are a library's, and is the library's as well.
+// shutdown, and what has not ended by the last request is a loop of the service's own. A pool is the program's if tasks
+// of it are, or run the program's code, or serve requests; one alone tells nothing where others are a library's, and is
+// the library's as well.
 //
 // An actor's type is a library's where classes with such a name are none of the program's: where the program hands
 // tasks over, other packages do so.
 //
-// Where the trace knows nothing of an application all is the program's.
+// Where the trace knows nothing of an application all is the program's, but for what a service does as it starts, ends
+// and lasts, and for pools that have no other tasks.
 #ifndef REHYPE_OPTIMIZE_OWNERSHIP_H
 #define REHYPE_OPTIMIZE_OWNERSHIP_H
 

@@ -209,6 +209,29 @@ static void test_what_a_service_does_once_or_while_nobody_asks_is_left_out(void 
     end(&f);
 }
 
+// Without an application, as where all that is there is the service: loops that its start hands over twice last as long
+// as it does, and another pool has nothing but them.
+static void test_loops_of_a_service_are_left_out(void **state) {
+    struct fixture f = begin();
+    const uint32_t web = f.steps.pool, looping = tb_pool(f.steps.tb, "looping", 2);
+    const uint32_t loops = tb_site(f.steps.tb, "com.acme.broker.Broker", "start", 50);
+    request(&f, 1000, hand_over(&f, f.own, "com.acme.broker.Request"));
+    f.steps.pool = looping;
+    const uint64_t one = hand_over(&f, loops, "com.acme.broker.Loop"),
+                   other = hand_over(&f, loops, "com.acme.broker.Loop");
+    f.steps.pool = web;
+    for (uint64_t i = 1; i < 3; i++) request(&f, 1000 + i, hand_over(&f, f.own, "com.acme.broker.Request"));
+    step_body(&f.steps, one);
+    step_body(&f.steps, other);
+    find(&f);
+    assert_false(f.found.knows_application);
+    assert_true(is_own(&f, "list"));
+    assert_false(is_own(&f, "start"));
+    assert_true(f.found.pool[web]);
+    assert_false(f.found.pool[looping]);
+    end(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_a_library_hands_over_for_itself_is_its_own),
@@ -221,6 +244,7 @@ int main(void) {
         cmocka_unit_test(test_pools_that_serve_requests_are_the_programs),
         cmocka_unit_test(test_a_librarys_pool_that_the_program_hands_over_to_once_stays_the_librarys),
         cmocka_unit_test(test_what_a_service_does_once_or_while_nobody_asks_is_left_out),
+        cmocka_unit_test(test_loops_of_a_service_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
