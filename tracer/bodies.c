@@ -4,6 +4,7 @@
 #include "tracer/calling.h"
 #include "tracer/registry.h"
 #include "tracer/resources.h"
+#include "tracer/running.h"
 
 void bodies_begin(struct thread_state *state, uint64_t task, unsigned kind) {
     struct task_frame *frame = bodies_top(state);
@@ -27,9 +28,11 @@ void bodies_begin_of_actor(struct thread_state *state, uint64_t message, uint64_
 }
 
 void bodies_begin_unseen(struct thread_state *state) {
+    if (running_asks(state)) return; // what it tells of is how it does
     uint64_t task = task_id_new(state);
     registry_running(task);
     record1(state, EVENT_BUSY, state->idle_pool);
+    state->takes = false;
     struct task_frame *frame = thread_state_enter(state, task);
     if (!frame) return;
     frame->begun_before = true;

@@ -37,6 +37,8 @@ static unsigned part_of(enum executor_role role) {
         return LOOP_ASKS;
     case EXECUTOR_RUN:
         return LOOP_RUNS;
+    case EXECUTOR_TAKE:
+        return LOOP_TAKES;
     default:
         return 0;
     }
@@ -158,7 +160,7 @@ size_t loops_wanted(struct local_wanted *wanted) {
     const size_t count = atomic_load_explicit(&method_count, memory_order_relaxed);
     size_t found = 0;
     for (size_t i = 0; i < count; i++) {
-        if (methods[i].parts & LOOP_WORKS) wanted[found++] = (struct local_wanted){methods[i].method, 0};
+        if (methods[i].parts & (LOOP_WORKS | LOOP_TAKES)) wanted[found++] = (struct local_wanted){methods[i].method, 0};
     }
     return found;
 }
@@ -183,6 +185,6 @@ static jobject outer_of(JNIEnv *jni, jobject nested, jmethodID method) {
 
 jobject loops_pool(JNIEnv *jni, jmethodID method, jobject found) {
     const struct loop_method *known = found ? find(method) : NULL;
-    if (!known || !(known->parts & LOOP_WORKS)) return NULL;
+    if (!known || !(known->parts & (LOOP_WORKS | LOOP_TAKES))) return NULL;
     return known->outer ? outer_of(jni, found, method) : (*jni)->NewLocalRef(jni, found);
 }

@@ -14,7 +14,8 @@
 enum loop_part {
     LOOP_WORKS = 1, // the loop itself
     LOOP_ASKS = 2,  // asks for the next task, or stands by for it
-    LOOP_RUNS = 4   // runs a task; some loops do that themselves
+    LOOP_RUNS = 4,  // runs a task; some loops do that themselves
+    LOOP_TAKES = 8  // takes from the stage that it is a method of, in a loop of the program's own
 };
 
 enum { LOOPS_MOST = 64 }; // methods of loops
@@ -32,7 +33,8 @@ unsigned loops_parts(JNIEnv *jni, jmethodID method);
 // many.
 size_t loops_wanted(struct local_wanted *wanted);
 
-// The pool that a loop works for, by what was found in such a variable: a local reference; NULL: not known.
+// The pool that a loop works for, or the stage that it takes from, by what was found in such a variable: a local
+// reference; NULL: not known.
 jobject loops_pool(JNIEnv *jni, jmethodID method, jobject found);
 
 #endif

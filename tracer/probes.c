@@ -1129,7 +1129,9 @@ PROBE(void, stageTakes)(JNIEnv *jni, jclass helper, jobject stage) {
     if (!state || (!state->stage && !may_serve(state))) return;
     const uint32_t pool = identity_executor(jni, state, stage);
     if (!state->stage) begin_work(state, state->stage = pool);
-    if (pool != state->stage || state->takes) return;
+    if (pool != state->stage) return;
+    state->was_idle = false;
+    if (state->takes) return;
     bodies_end_all(state, false);
     become_idle(state, pool);
     state->takes = true;

@@ -50,6 +50,7 @@ struct at_work {
     bool loop;   // of a worker (loops.h)
     bool runs;   // ... which runs tasks itself
     bool asks;   // for its next task
+    bool takes;  // ... from a stage (executors.conf, `take`)
     bool forks;  // a ForkJoinTask's body
     bool main;   // main(String[]) is the outermost frame
 };
@@ -121,6 +122,7 @@ static struct at_work look_at(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frame
         work.loop |= parts & LOOP_WORKS;
         work.runs |= parts & LOOP_WORKS && parts & LOOP_RUNS;
         work.asks |= parts & LOOP_ASKS;
+        work.takes |= parts & LOOP_TAKES;
         work.forks |= is_method(jni, method, &exec);
     }
     work.main = count > 0 && count < most && is_named(frames[count - 1].method, "main");
@@ -174,6 +176,12 @@ struct at_task {
     uint64_t task;
 };
 
+// Whether a worker is at a task, by what is on its stack.
+static bool has_task(const struct thread_state *state, const struct at_work *work) {
+    if (state->worker_pool) return work->forks;
+    return state->stage ? !work->takes : !work->asks;
+}
+
 // A worker is told of where its pool is known; else its first look into the pool's queue will tell.
 static void begin_worker(jthread thread, struct thread_state *state, uint32_t pool, struct at_task at, uint64_t cpu) {
     state->worker = true;
@@ -201,10 +209,13 @@ static void describe(JNIEnv *jni, jthread thread, struct thread_state *state, co
     tell(state, EVENT_THREAD_START, state->run_task, cpu);
     if (identity_is_worker(jni, thread)) {
         state->worker_pool = identity_worker_pool(jni, state, thread);
-        begin_worker(thread, state, state->worker_pool, (struct at_task){work->forks, task}, cpu);
+        begin_worker(thread, state, state->worker_pool, (struct at_task){has_task(state, work), task}, cpu);
     } else if (pool) {
+        const uint32_t id = identity_executor(jni, state, pool);
+        state->stage = work->loop ? 0 : id;
+        state->takes = state->stage;
         state->loop_unseen = work->runs;
-        begin_worker(thread, state, identity_executor(jni, state, pool), (struct at_task){!work->asks, task}, cpu);
+        begin_worker(thread, state, id, (struct at_task){has_task(state, work), task}, cpu);
     } else if (!work->loop) {
         registry_running(state->run_task);
         begin_body(state, state->run_task);
@@ -225,7 +236,8 @@ static void begin(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frames) {
     struct at_work work = look_at(jni, thread, frames, DEEPEST);
     const struct stack stack = {thread, frames, work.frames};
     jobject pool = pool_of_thread(jni, thread, &work);
-    if (!pool && work.loop) pool = under_way_pool(jni, &stack);
+    if (!pool && work.loop) pool = under_way_pool(jni, &stack, LOOP_WORKS);
+    if (!work.loop && work.takes && !work.main) pool = under_way_pool(jni, &stack, LOOP_TAKES);
     describe(jni, thread, state, &work, under_way_task(jni, &stack), pool);
     pthread_mutex_lock(&lock);
     if (is_of_this_session(kept_get(thread))) { // it told of itself meanwhile
@@ -275,6 +287,7 @@ static void correct(struct thread_state *state, struct at_task at, uint64_t cpu)
     if (same || (!at.has_task && state->tasks == 0)) return;
     if (state->tasks > 0) leave_task(state, cpu);
     state->was_idle = !at.has_task;
+    state->takes = state->stage && !at.has_task;
     if (!at.has_task) return;
     ring_put1(&state->channel->ring, clock_ticks(), EVENT_BUSY, state->idle_pool);
     begin_task(state, at.task, cpu);
@@ -320,7 +333,7 @@ static void look_again(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frames) {
     pthread_mutex_lock(&lock);
     struct thread_state **state = place_of(thread);
     if (state && *state) {
-        correct(*state, (struct at_task){(*state)->worker_pool ? work.forks : !work.asks, task}, cpu);
+        correct(*state, (struct at_task){has_task(*state, &work), task}, cpu);
         if (!under_way_sleeps(&stack)) leave_sleep(*state, cpu);
         if ((*state)->worker) name_pool(thread, (*state)->idle_pool, true);
     }
@@ -363,9 +376,16 @@ static bool is_beginning(JNIEnv *jni, const jvmtiFrameInfo *frames, jint count, 
 static void see_what_it_left(JNIEnv *jni, jthread thread, struct thread_state *state) {
     jvmtiFrameInfo frames[NEAR];
     struct at_work work = look_at(jni, thread, frames, NEAR);
-    if (!work.asks && !is_beginning(jni, frames, work.frames, NEAR)) return;
-    correct(state, (struct at_task){0}, computed_by(thread));
-    if (work.asks) state->was_idle = false;
+    if (!has_task(state, &work) || is_beginning(jni, frames, work.frames, NEAR))
+        correct(state, (struct at_task){0}, computed_by(thread));
+}
+
+bool running_asks(const struct thread_state *state) {
+    JNIEnv *jni;
+    jvmtiFrameInfo frames[NEAR];
+    if (state->worker_pool || (*tracer.vm)->GetEnv(tracer.vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK) return false;
+    const struct at_work work = look_at(jni, NULL, frames, NEAR);
+    return !has_task(state, &work);
 }
 
 bool running_begins_task(JNIEnv *jni) {

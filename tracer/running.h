@@ -39,6 +39,10 @@ bool running_any_asleep(void);
 // By a thread whose state was just taken: what it slept for is over.
 void running_wake(struct thread_state *state);
 
+// By a thread of a worker, but a ForkJoinPool's: whether it asks for its next task, in code from before the tracer came
+// perhaps. Takes the stack.
+bool running_asks(const struct thread_state *state);
+
 // By a thread at the entry of a method that runs a task: whether its worker's loop does that, and not another task.
 // Takes the stack.
 bool running_begins_task(JNIEnv *jni);

@@ -236,11 +236,11 @@ uint64_t under_way_task(JNIEnv *jni, const struct stack *stack) {
     return task;
 }
 
-jobject under_way_pool(JNIEnv *jni, const struct stack *stack) {
+jobject under_way_pool(JNIEnv *jni, const struct stack *stack, enum loop_part part) {
     jobject pool = NULL;
     for (jint i = stack->count - 1; i >= 0 && !pool; i--) {
         const jmethodID method = stack->frames[i].method;
-        if (loops_parts(jni, method) & LOOP_WORKS)
+        if (loops_parts(jni, method) & part)
             pool = loops_pool(jni, method, locals_outermost(&locals, number_of(jni, stack->thread), method, 0));
     }
     return pool;

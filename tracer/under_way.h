@@ -7,6 +7,7 @@
 #ifndef REHYPE_TRACER_UNDER_WAY_H
 #define REHYPE_TRACER_UNDER_WAY_H
 
+#include "tracer/loops.h"
 #include "tracer/tracer.h"
 
 // A thread's stack, innermost frame first, all of it.
@@ -30,9 +31,9 @@ void under_way_forget(JNIEnv *jni);
 // The id of the task whose body is the outermost on the stack; 0: not known.
 uint64_t under_way_task(JNIEnv *jni, const struct stack *stack);
 
-// The pool whose worker's loop is on the stack (loops.h), as a local reference; NULL: there is none, or it is not
-// known.
-jobject under_way_pool(JNIEnv *jni, const struct stack *stack);
+// The pool whose worker's loop is on the stack (loops.h), or, with LOOP_TAKES for `part`, the stage that it takes from,
+// as a local reference; NULL: there is none, or it is not known.
+jobject under_way_pool(JNIEnv *jni, const struct stack *stack, enum loop_part part);
 
 // Whether the thread sleeps, and then its wait or block, told in its place: `state` is no thread's yet, and in no wait.
 // `cpu`: what it has computed.
