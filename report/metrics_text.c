@@ -191,19 +191,31 @@ struct text_pair text_from_to(double before, double after, const struct text_noi
     return text;
 }
 
+// What is gained where as many threads are occupied: fewer that wait for work. Empty where that is not so.
+static struct text_pair text_unoccupied(const struct metrics *before, const struct metrics *after) {
+    const double then = before->threads[STATE_UNOCCUPIED].mean, now = after->threads[STATE_UNOCCUPIED].mean;
+    const double as_many = 0.99, least_fewer = 0.5;
+    struct text_pair text = {""};
+    if (now <= then - least_fewer &&
+        after->threads[STATE_OCCUPIED].mean >= as_many * before->threads[STATE_OCCUPIED].mean)
+        snprintf(text.s, sizeof text.s, ", unoccupied %s -> %s", text_fixed(then, 2).s, text_fixed(now, 2).s);
+    return text;
+}
+
 // What those who ask see. Wall time is that of the load then, and says nothing more.
 static void write_service_change(const struct metrics *before, const struct metrics *after,
                                  const struct text_noises *noises, char *text, size_t size) {
     const struct request_metrics *then = &before->requests, *now = &after->requests;
     const double share = now->throughput_per_s / then->throughput_per_s - 1;
-    snprintf(text, size, "%s requests/s (%s%s %%), latency %s (median), %s (p99), occupied threads %s (mean)",
+    snprintf(text, size, "%s requests/s (%s%s %%), latency %s (median), %s (p99), occupied threads %s (mean)%s",
              text_from_to(then->throughput_per_s, now->throughput_per_s, noises, RUN_THROUGHPUT, 1).s,
              share > 0 ? "+" : "", text_fixed(100 * share, 1).s,
              text_from_to(then->latency_ns.p50, now->latency_ns.p50, noises, RUN_LATENCY_P50, NOISE_IN_TIME).s,
              text_from_to(then->latency_ns.p99, now->latency_ns.p99, noises, RUN_LATENCY_P99, NOISE_IN_TIME).s,
              text_from_to(before->threads[STATE_OCCUPIED].mean, after->threads[STATE_OCCUPIED].mean, noises,
                           RUN_OCCUPIED_MEAN, 2)
-                 .s);
+                 .s,
+             text_unoccupied(before, after).s);
 }
 
 const char *metrics_text_change(const struct metrics *before, const struct metrics *after,
@@ -214,11 +226,11 @@ const char *metrics_text_change(const struct metrics *before, const struct metri
         write_service_change(before, after, noises, text, size);
         return text;
     }
-    snprintf(text, size, "wall %s (%s%s %%), occupied threads %s (peak), %s (mean)",
+    snprintf(text, size, "wall %s (%s%s %%), occupied threads %s (peak), %s (mean)%s",
              text_from_to((double)before->wall_ns, (double)after->wall_ns, noises, RUN_WALL, NOISE_IN_TIME).s,
              share > 0 ? "+" : "", text_fixed(100 * share, 1).s,
              text_from_to(then->peak, now->peak, noises, RUN_OCCUPIED_PEAK, 1).s,
-             text_from_to(then->mean, now->mean, noises, RUN_OCCUPIED_MEAN, 2).s);
+             text_from_to(then->mean, now->mean, noises, RUN_OCCUPIED_MEAN, 2).s, text_unoccupied(before, after).s);
     return text;
 }
 
