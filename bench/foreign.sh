@@ -40,22 +40,77 @@ kafka() {
     ready="listens $port"
 }
 
+# Three producers, so that requests meet at the handlers.
 load_kafka() {
-    "$java" -cp "$kept/kafka/lib/*" org.apache.kafka.tools.ProducerPerformance --topic load --num-records 4800 \
-        --record-size 200 --throughput 400 --producer-props "bootstrap.servers=127.0.0.1:$port" linger.ms=0 2>/dev/null
-    kafka_totals
+    local i producers=()
+    for i in 1 2 3; do
+        "$java" -cp "$kept/kafka/lib/*" org.apache.kafka.tools.ProducerPerformance --topic load --num-records 8000 \
+            --record-size 200 --throughput 500 --producer-props "bootstrap.servers=127.0.0.1:$port" linger.ms=0 2>/dev/null &
+        producers+=($!)
+    done
+    wait "${producers[@]}"
 }
 
-# The broker's own figures of its produce requests.
-kafka_totals() {
+# The broker's own figures of its produce requests, twice a second, for as long as it lives.
+watch_kafka() { # FILE
     local name names=()
-    for name in RequestQueueTimeMs LocalTimeMs ResponseQueueTimeMs TotalTimeMs; do
+    for name in RequestQueueTimeMs TotalTimeMs; do
         names+=(--object-name "kafka.network:type=RequestMetrics,name=$name,request=Produce")
     done
     names+=(--object-name kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent)
-    "$java" -cp "$kept/kafka/lib/*" org.apache.kafka.tools.JmxTool --one-time --report-format tsv "${names[@]}" \
-        --jmx-url "service:jmx:rmi:///jndi/rmi://127.0.0.1:$jmx/jmxrmi" 2>/dev/null |
-        grep -E ':(Count|Mean|MeanRate|50thPercentile|99thPercentile|OneMinuteRate)' || true
+    "$java" -cp "$kept/kafka/lib/*" org.apache.kafka.tools.JmxTool --reporting-interval 500 --report-format tsv "${names[@]}" \
+        --jmx-url "service:jmx:rmi:///jndi/rmi://127.0.0.1:$jmx/jmxrmi" >"$1" 2>/dev/null &
+    watcher=$!
+}
+
+# The mean wait of what RequestChannel was given in a part of the recording, each to the nearest ms, which is how the broker
+# counts.
+rounded_waits_ms() { # TRACE FROM_S TO_S
+    "$build/trace_dump" "$1" | awk -F'\t' -v from="$2" -v to="$3" '
+        $1 == "event" && $4 == "spawn_begin" && /processCompletedReceives/ {given[$5] = $3}
+        $1 == "event" && $4 == "task_start" && $3 >= from * 1e9 && $3 <= to * 1e9 {started[$5] = $3}
+        END {
+            for (id in given) if (id in started) {sum += int((started[id] - given[id]) / 1e6 + 0.5); count++}
+            print count ? sum / count : "null"
+        }'
+}
+
+# Between the first and the last look at the broker's figures that lie in the recording, ours beside them.
+compare_kafka() { # KIND
+    local trace=$kept/kafka-$1.msgpack from to
+    "$rehype" info --json "$trace" >"$kept/kafka-$1.info" 2>/dev/null
+    "$rehype" metrics --json --window 0%..100% "$trace" >"$kept/kafka-$1.json" 2>/dev/null
+    jq -Rn -L "$root/bench" --slurpfile info "$kept/kafka-$1.info" --slurpfile whole "$kept/kafka-$1.json" \
+        'include "services"; looks($info[0].start_unix_ns; $whole[0].wall_ns)' "$kept/kafka-$1.broker" >"$kept/kafka-$1.looks"
+    read -r from to < <(jq -r '"\(.first.s) \(.last.s)"' "$kept/kafka-$1.looks")
+    "$rehype" metrics --json --window "$from..$to" "$trace" >"$kept/kafka-$1.json" 2>/dev/null
+    printf '\nthe broker and the recording (%s), %s s to %s s\n' "$1" "$from" "$to"
+    jq -rn -L "$root/bench" --argjson rounded_ms "$(rounded_waits_ms "$trace" "$from" "$to")" --slurpfile looks "$kept/kafka-$1.looks" \
+        --slurpfile ours "$kept/kafka-$1.json" 'include "services"; broker_table($looks[0]; $ours[0]; $rounded_ms)'
+}
+
+# A broker with two handlers (and its controller, whose pool has the same name), as estimated from the one with eight and as recorded.
+change_kafka() {
+    local threads=2
+    "$rehype" suggest --json --all -o "$kept/kafka.plan.json" "$kept/kafka-recorded.msgpack" 2>/dev/null |
+        jq --argjson threads $threads '[.improvements[] | select(.kind == "resize-pool") | .params.pool |
+            select(startswith("data-plane-kafka-request-handler"))] | unique | {schema: "rehype.plan/1",
+            improvements: map({kind: "resize-pool", params: {pool: ., threads: $threads}})}' >"$kept/kafka-handlers.json"
+    "$rehype" estimate --json --apply "$kept/kafka-handlers.json" -o "$kept/kafka-estimated.msgpack" \
+        "$kept/kafka-recorded.msgpack" >"$kept/kafka-handlers.estimate" 2>/dev/null || echo null >"$kept/kafka-handlers.estimate"
+    KAFKA_THREADS=$threads kafka
+    record_foreign kafka handlers
+    "$rehype" metrics --json "$kept/kafka-handlers.msgpack" >"$kept/kafka-changed.json" 2>/dev/null
+    "$rehype" metrics --json "$kept/kafka-recorded.msgpack" >"$kept/kafka-unchanged.json" 2>/dev/null
+    printf '\nhandlers 8 to %s\n' $threads
+    jq -rn -L "$root/bench" --slurpfile from "$kept/kafka-unchanged.json" --slurpfile to "$kept/kafka-changed.json" \
+        --slurpfile estimate "$kept/kafka-handlers.estimate" 'include "services"; handlers_table($from[0]; $to[0]; $estimate[0])'
+}
+
+more_kafka() {
+    compare_kafka recorded
+    compare_kafka attached
+    change_kafka
 }
 
 # The examples of Debian's package, in Tomcat as a library.
@@ -97,6 +152,38 @@ answer() { # SERVICE KIND
     "$rehype" metrics "$trace" >"$kept/$1-$2.metrics" 2>&1 || true
 }
 
+# Some services are watched while they are asked.
+watcher=
+watch_foreign() { # SERVICE FILE
+    if declare -F "watch_$1" >/dev/null; then "watch_$1" "$2"; fi
+}
+
+stop_foreign() {
+    if [ -n "$watcher" ]; then kill $watcher && wait $watcher || true; fi
+    watcher=
+    stop_service
+}
+
+record_foreign() { # SERVICE KIND
+    start_service "$kept/$1-$2.said" "$ready" "$rehype" record -o "$kept/$1-$2.msgpack" -- "${command[@]}"
+    watch_foreign "$1" "$kept/$1-$2.broker"
+    "load_$1" >"$kept/$1-$2.client"
+    stop_foreign
+}
+
+attach_foreign() { # SERVICE
+    local client
+    start_service "$kept/$1.log" "$ready" "${command[@]}"
+    watch_foreign "$1" "$kept/$1-attached.broker"
+    "load_$1" >"$kept/$1-attached.client" &
+    client=$!
+    sleep 2
+    "$rehype" attach "$service_pid" -d 10 -o "$kept/$1-attached.msgpack" >"$kept/$1-attached.said" 2>&1 ||
+        complain "$(cat "$kept/$1-attached.said")"
+    wait $client
+    stop_foreign
+}
+
 foreign() { # SERVICE...
     local service services=("$@")
     [ $# -gt 0 ] || services=(wiremock kafka tomcat)
@@ -104,18 +191,11 @@ foreign() { # SERVICE...
     for service in "${services[@]}"; do
         fetch_foreign "$service"
         "$service"
-        start_service "$kept/$service-recorded.said" "$ready" "$rehype" record -o "$kept/$service-recorded.msgpack" -- "${command[@]}"
-        "load_$service" >"$kept/$service-recorded.client"
-        stop_service
+        record_foreign "$service" recorded
         answer "$service" recorded
         "$service"
-        start_service "$kept/$service.log" "$ready" "${command[@]}"
-        "load_$service" >"$kept/$service-attached.client" &
-        sleep 2
-        "$rehype" attach "$service_pid" -d 10 -o "$kept/$service-attached.msgpack" >"$kept/$service-attached.said" 2>&1 ||
-            complain "$(cat "$kept/$service-attached.said")"
-        wait $!
-        stop_service
+        attach_foreign "$service"
         answer "$service" attached
+        if declare -F "more_$service" >/dev/null; then "more_$service"; fi
     done
 }

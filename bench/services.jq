@@ -44,3 +44,44 @@ def totals($theirs; $ours): [$ours.resources[]? | select(.name == "shop-db")][0]
 def totals_table: add | group_by(.what) | (("total" | padded(34)) + ("theirs" | pad(10)) + ("ours" | pad(10)) + ("differ by" | pad(11))),
     (.[] | (.[0].what | padded(34)) + (map(.theirs) | median | rounded(1) | pad(10)) + (map(.ours | select(. != null)) | median | rounded(1) | pad(10)) +
         ([.[] | select(.ours != null and .theirs > 0) | (.ours / .theirs - 1) * 100] | median | if . == null then "-" else rounded(2) + " %" end | pad(11)));
+
+# What Kafka's JmxTool told, of each look one object: {"RequestQueueTimeMs.Count", ..., "time"}. Of those that lie in a recording
+# the first and the last, with their times in it (s).
+def looks($start_ns; $wall_ns): [foreach (inputs | split("\t") | select(length == 2)) as [$key, $value] ({look: {}, done: null};
+        if $key == "time" then {look: {}, done: (.look + {s: (($value | tonumber) / 1e3 - $start_ns / 1e9)})}
+        else {look: (.look + {($key | capture("name=(?<name>[^,:]+)[^:]*:(?<of>[A-Za-z0-9]+)$") | .name + "." + .of): ($value | tonumber? // null)}),
+            done: null} end; .done | select(. != null))] |
+    map(select(.s > 0.5 and .s < $wall_ns / 1e9 - 0.5 and .["TotalTimeMs.Count"] != null)) |
+    {first: first, last: last};
+
+def grown($looks; $name): $looks.last[$name + ".Count"] - $looks.first[$name + ".Count"];
+
+# The mean of what was added between two looks at a mean.
+def mean_between($looks; $name): grown($looks; $name) as $count | if $count <= 0 then null else
+    ($looks.last[$name + ".Count"] * $looks.last[$name + ".Mean"] - $looks.first[$name + ".Count"] * $looks.first[$name + ".Mean"]) / $count end;
+
+def handlers: [.stages[] | select(.stage == "data-plane-kafka-request-handler")];
+
+def broker_line($what; $theirs; $ours; $digits): ($what | padded(34)) + ($theirs | rounded($digits) | pad(10)) + ($ours | rounded($digits) | pad(10)) +
+    (if $ours == null or ($theirs // 0) == 0 then "-" else (($ours / $theirs - 1) * 100 | rounded(1)) + " %" end | pad(11));
+
+# $rounded_ms: the mean wait of ours, each in whole ms, as the broker counts them.
+def broker_table($looks; $ours; $rounded_ms): ("" | padded(34)) + ("broker" | pad(10)) + ("ours" | pad(10)) + ("differ by" | pad(11)),
+    broker_line("Produce requests"; grown($looks; "TotalTimeMs"); endpoint($ours; "Produce").requests; 0),
+    broker_line("in the handlers\u0027 queue, mean, ms"; mean_between($looks; "RequestQueueTimeMs"); $rounded_ms; 3),
+    broker_line("... not rounded to whole ms"; null; ($ours | handlers | max_by(.tasks).queue_wait_ns.mean / 1e6); 3),
+    broker_line("from request to answer, mean, ms"; mean_between($looks; "TotalTimeMs");
+        (endpoint($ours; "Produce").latency_ns.mean | if . then . / 1e6 else null end); 3),
+    broker_line("handlers idle, of both pools";
+        grown($looks; "RequestHandlerAvgIdlePercent") / ($looks.last.s - $looks.first.s) / 1e9;
+        ($ours | handlers | map(1 - .busy / .threads) | add); 3);
+
+def handlers_line($what; $path; $from; $to; $estimate; $unit; $digits): ($from | getpath($path)) as $before | ($to | getpath($path)) as $after |
+    ($estimate | if . then getpath($path) else null end) as $estimated |
+    ($what | padded(22)) + ([$before, $after, $estimated | if . then . / $unit else null end | rounded($digits) | pad(11)] | join("")) +
+    (if $estimated and $after then (($estimated / $after - 1) * 100 | rounded(1)) + " %" else "-" end | pad(9));
+
+def handlers_table($from; $to; $estimate): ("" | padded(22)) + (["recorded", "changed", "estimated", "off"] | (.[0:3] | map(pad(11)) | join("")) + (.[3] | pad(9))),
+    handlers_line("requests/s"; ["requests", "throughput_per_s"]; $from; $to; $estimate.estimated; 1; 1),
+    handlers_line("latency, median, ms"; ["requests", "latency_ns", "p50"]; $from; $to; $estimate.estimated; 1e6; 3),
+    handlers_line("latency, p99, ms"; ["requests", "latency_ns", "p99"]; $from; $to; $estimate.estimated; 1e6; 2);

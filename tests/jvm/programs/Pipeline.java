@@ -8,7 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A pipeline of two stages, N orders through it, and how many came out: tests/jvm/stages tells the tracer of it.
- * With a second argument its queues are linked.
+ * With `linked` behind that its queues are linked; with `waiting` three threads wait for something that comes four times a
+ * second.
  */
 public final class Pipeline {
     private static final String END = "end"; // of both stages
@@ -37,6 +38,11 @@ public final class Pipeline {
             }
         }
 
+        /** Sleeps for as long as nothing comes. */
+        Object await() throws InterruptedException {
+            return queue.take();
+        }
+
         boolean offer(Object element) {
             return queue.offer(element);
         }
@@ -62,6 +68,14 @@ public final class Pipeline {
         }
     }
 
+    private static void awaitAll(Stage stage) {
+        try {
+            while (stage.await() != END) Thread.sleep(1);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     private static Thread[] start(String name, int count, Stage stage, Work work) {
         Thread[] threads = new Thread[count];
         for (int i = 0; i < count; i++) {
@@ -77,7 +91,8 @@ public final class Pipeline {
     }
 
     public static void main(String[] args) throws Exception {
-        boolean linked = args.length > 1;
+        boolean linked = args.length > 1 && args[1].equals("linked");
+        boolean waits = args.length > 1 && args[1].equals("waiting");
         int orders = Integer.parseInt(args[0]);
         AtomicInteger stored = new AtomicInteger();
         Stage pricing = new Stage(orders + 4, linked);
@@ -91,10 +106,18 @@ public final class Pipeline {
             Thread.sleep(1);
             CompletableFuture.completedFuture(order).thenAccept(storing::putNow);
         });
+        Stage rare = new Stage(orders, linked);
+        Thread[] waiting = new Thread[waits ? 3 : 0];
+        for (int i = 0; i < waiting.length; i++) {
+            waiting[i] = new Thread(() -> awaitAll(rare), "waiting-" + i);
+            waiting[i].start();
+        }
         for (int i = 0; i < orders; i++) {
             pricing.put("order " + i);
+            if (waits && i % 250 == 0) rare.put("order " + i);
             Thread.sleep(1);
         }
+        end(rare, waiting);
         for (int i = 0; i < 4; i++) full.offer("refused " + i); // all but the first
         end(pricing, prices);
         end(storing, stores);
