@@ -7,12 +7,14 @@
 #include "cli/progress.h"
 #include "cli/record_config.h"
 #include "cli/recorded.h"
+#include "cli/settling.h"
 #include "cli/target.h"
 #include "cli/terminal.h"
 #include "report/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <float.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,10 +25,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { POLL_MS = 50, NAME_BYTES = 96, BEGIN_SECONDS = 120, STARTING_MS = 10000 };
+enum { POLL_MS = 50, NAME_BYTES = 96, BEGIN_SECONDS = 120, STARTING_MS = 10000, SETTLE_SECONDS = 30 };
 
 static struct {
-    const char *output, *config, *duration, *sample;
+    const char *output, *config, *duration, *settle, *sample;
     bool calls;
     struct rotation_options rotation;
     struct agent_options agent;
@@ -38,6 +40,9 @@ static const struct option_spec specs[] = {
      "of several files"},
     {"--duration", 'd', OPTION_TEXT, &options.duration, "SECONDS",
      "detach after so long; else on Ctrl-C, or when the JVM ends"},
+    {"--settle", 0, OPTION_TEXT, &options.settle, "SECONDS",
+     "with --duration: first wait until the JVM has compiled again what it threw away as\n"
+     "the tracer came, at most so long (30; 0: don't wait)"},
     {"--include", 0, OPTION_LIST, &options.agent.include, "GLOB",
      "trace functions too: of these classes (com.acme.*), or of these\n"
      "methods of them (com.acme.*::get*); repeatable"},
@@ -70,13 +75,25 @@ static bool no_memory(struct error *error) {
 
 // ---- What is asked for
 
-static bool parse_duration(double *seconds, struct error *error) {
+struct times {       // seconds
+    double duration; // 0: until Ctrl-C
+    double settle;   // at most
+};
+
+// Of what an option tells; without it `*seconds` stays.
+static bool parse_seconds(const char *name, const char *text, double least, double *seconds, struct error *error) {
     char *end;
-    *seconds = 0;
-    if (!options.duration) return true;
-    *seconds = strtod(options.duration, &end);
-    if (end != options.duration && !*end && *seconds > 0 && *seconds < 1e9) return true;
-    return error_set(error, STATUS_USAGE, "--duration %s: expected a number of seconds above 0", options.duration);
+    if (!text) return true;
+    *seconds = strtod(text, &end);
+    if (end != text && !*end && *seconds >= least && *seconds < 1e9) return true;
+    return error_set(error, STATUS_USAGE, "%s %s: expected a number of seconds%s", name, text,
+                     least > 0 ? " above 0" : "");
+}
+
+static bool parse_times(struct times *times, struct error *error) {
+    *times = (struct times){.settle = SETTLE_SECONDS};
+    return parse_seconds("--duration", options.duration, DBL_MIN, &times->duration, error) &&
+           parse_seconds("--settle", options.settle, 0, &times->settle, error);
 }
 
 // With the process id in place of %p, and the time in place of %t.
@@ -318,12 +335,35 @@ static bool begin(struct attachment *attachment, struct error *error) {
     return begun;
 }
 
-static void record(const struct attachment *attachment, double seconds) {
+static bool goes_on(const struct attachment *attachment) {
     char text[64];
-    uint64_t until = seconds > 0 ? now_ms() + (uint64_t)(seconds * 1000) : UINT64_MAX;
-    while (now_ms() < until && target_lives(&attachment->target) &&
-           !has_told(attachment, "stopped", text, sizeof text)) {
-        if (seconds > 0) progress_left((double)(until - now_ms()) / 1000);
+    return target_lives(&attachment->target) && !has_told(attachment, "stopped", text, sizeof text);
+}
+
+// Until the JVM's compilers are done with what the tracer made them do anew. false: there is an end to make.
+static bool settle(const struct attachment *attachment, double most_seconds) {
+    const uint64_t begun = now_ms(), until = begun + (uint64_t)(most_seconds * 1000);
+    struct settling settling;
+    bool signalled = false, over = false;
+    progress_stage("waiting until the JVM has compiled again what it threw away");
+    settling_begin(&settling, attachment->target.pid, begun);
+    while (!signalled && !over && now_ms() < until && goes_on(attachment)) {
+        signalled = pause_or_signal();
+        over = settling_is_over(&settling, now_ms());
+    }
+    progress_end();
+    if (!signalled && most_seconds > 0)
+        fprintf(stderr, "rehype: the JVM compiled for %s what it threw away as the tracer came%s\n",
+                text_duration(1e6 * (double)(now_ms() - begun)).s, over ? "" : ", and is not done");
+    return !signalled;
+}
+
+static void record(const struct attachment *attachment, const struct times *times) {
+    if (times->duration > 0 && !settle(attachment, times->settle)) return;
+    const uint64_t until = times->duration > 0 ? now_ms() + (uint64_t)(times->duration * 1000) : UINT64_MAX;
+    progress_stage("recording");
+    while (now_ms() < until && goes_on(attachment)) {
+        if (times->duration > 0) progress_left((double)(until - now_ms()) / 1000);
         if (pause_or_signal()) break;
     }
     progress_end();
@@ -369,13 +409,12 @@ static void write_stops(const struct attachment *attachment) {
             text_duration((double)largest_ns).s, text_duration((double)total_ns).s);
 }
 
-static bool attach(struct attachment *attachment, double seconds, struct error *error) {
+static bool attach(struct attachment *attachment, const struct times *times, struct error *error) {
     time_t start = time(NULL);
     if (!place_trace(attachment, error) || !begin(attachment, error)) return false;
     fprintf(stderr, "rehype: recording process %d into %s; %s\n", (int)attachment->target.pid, attachment->output,
-            seconds > 0 ? "Ctrl-C ends it early" : "Ctrl-C ends it");
-    progress_stage("recording");
-    record(attachment, seconds);
+            times->duration > 0 ? "Ctrl-C ends it early" : "Ctrl-C ends it");
+    record(attachment, times);
     if (!end(attachment, error) || !fetch_trace(attachment, error)) return false;
     recorded_summarise(attachment->output, start, true, stderr, terminal_look(stderr));
     write_stops(attachment);
@@ -385,16 +424,16 @@ static bool attach(struct attachment *attachment, double seconds, struct error *
 static int run(const struct operands *operands, struct error *error) {
     struct arena arena = ARENA_INIT;
     struct attachment attachment = {.session = -1, .trace = -1, .arena = &arena};
-    double seconds;
+    struct times times;
     sigset_t signals = ending_signals();
-    bool good = parse_duration(&seconds, error) &&
+    bool good = parse_times(&times, error) &&
                 (!options.config || record_config_read(options.config, &options.agent, &arena, error)) &&
                 record_config_calls(options.calls, &options.agent, &arena, error) &&
                 record_config_sample(options.sample, &options.agent, &arena, error) &&
                 target_open(&attachment.target, operands->items[0], error) && resolve_output(&attachment, error);
     if (good) {
         sigprocmask(SIG_BLOCK, &signals, NULL);
-        good = attach(&attachment, seconds, error);
+        good = attach(&attachment, &times, error);
         remove_names(&attachment);
         if (attachment.session >= 0) close(attachment.session);
         if (attachment.trace >= 0) close(attachment.trace);
@@ -407,10 +446,10 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_attach = {
     .name = "attach",
     .summary = "records a JVM that runs already",
-    .usage =
-        "PID [-d SECONDS] [-o FILE] [--include GLOB]... [--exclude GLOB]... [--app GLOB]... [--calls] [--sample HZ] "
-        "[--config FILE] "
-        "[--rotate-size SIZE] [--rotate-time TIME] [--rotate-keep NUMBER] [--wide]",
+    .usage = "PID [-d SECONDS] [--settle SECONDS] [-o FILE] [--include GLOB]... [--exclude GLOB]... [--app GLOB]... "
+             "[--calls] [--sample HZ] "
+             "[--config FILE] "
+             "[--rotate-size SIZE] [--rotate-time TIME] [--rotate-keep NUMBER] [--wide]",
     .about =
         "Loads the tracer into the JVM with that process id, records, and detaches: after SECONDS, on Ctrl-C, or when\n"
         "the JVM ends. Every class is then as it was, and the JVM can be attached to again. Run it as the JVM's user "

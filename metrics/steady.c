@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "metrics/steady.h"
 
+#include "dag/samples.h"
 #include "metrics/metrics.h"
 #include "metrics/requests.h"
 #include "metrics/service.h"
@@ -179,13 +180,32 @@ bool steady_find(struct steady_request *requests, size_t count, struct steady *s
 
 // ---- of a run
 
+// From when on the compilers of a JVM that ran before the recording did had little to do for half a second; INT64_MIN:
+// from its begin on, or never.
+static int64_t settled_ns(const struct dag *dag) {
+    const int64_t look_ns = 500000000;
+    const double done_cores = 0.25;
+    uint32_t from = 0;
+    if (!dag_ran_before(dag->trace) || !samples_are_own(dag)) return INT64_MIN;
+    for (uint32_t to = 0; to < dag->sample_count; to++) {
+        const struct dag_sample *first = &dag->samples[from], *last = &dag->samples[to];
+        const int64_t passed_ns = last->time_ns - first->time_ns;
+        if (passed_ns < look_ns) continue;
+        if ((double)(last->compiled_ns - first->compiled_ns) < done_cores * (double)passed_ns)
+            return from ? first->time_ns : INT64_MIN;
+        from++;
+    }
+    return INT64_MIN;
+}
+
 struct gathered {
+    int64_t from_ns; // what came before does not count
     struct steady_request *requests;
     size_t count;
 };
 
 static void gather(struct gathered *gathered, const struct dag *dag, uint32_t arrival, uint32_t answer) {
-    if (arrival == DAG_NONE) return;
+    if (arrival == DAG_NONE || dag->vertices.time_ns[arrival] < gathered->from_ns) return;
     const int64_t arrived_ns = dag->vertices.time_ns[arrival];
     const int64_t took_ns = answer == DAG_NONE ? 0 : dag->vertices.time_ns[answer] - arrived_ns;
     gathered->requests[gathered->count++] = (struct steady_request){arrived_ns, took_ns > 0 ? (double)took_ns : NAN};
@@ -211,7 +231,7 @@ static bool gather_tasks(struct gathered *gathered, const struct dag *dag, struc
 
 bool steady_of_run(const struct dag *dag, struct steady *steady, struct error *error) {
     const size_t most = dag->request_count ? dag->request_count : dag->task_count;
-    struct gathered gathered = {.requests = malloc((most + 1) * sizeof *gathered.requests)};
+    struct gathered gathered = {.from_ns = settled_ns(dag), .requests = malloc((most + 1) * sizeof *gathered.requests)};
     bool ok = gathered.requests || error_set(error, STATUS_FAILED, "no memory for the requests of %zu", most);
     if (ok && dag->request_count)
         gather_requests(&gathered, dag);

@@ -40,6 +40,10 @@ struct steady {
 // Sorts the requests. false and *error only when there is no memory. Cost: 20 ns a request, and some 100 us.
 bool steady_find(struct steady_request *requests, size_t count, struct steady *steady, struct error *error);
 
+// Where the recording began in a JVM that ran, what came before its compilers had less than a quarter of a core for
+// half a second is left out, if that was at all: as the tracer comes HotSpot throws compiled code away
+// (cli/settling.h).
+//
 // Of a run's requests; of one that tells none, the tasks of its outermost site (metrics/requests.h).
 bool steady_of_run(const struct dag *dag, struct steady *steady, struct error *error);
 

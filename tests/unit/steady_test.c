@@ -158,6 +158,47 @@ static void test_odd_requests(void **state) {
     assert_int_equal(find(load).verdict, STEADY_FOUND);
 }
 
+// ---- what was attached to
+
+// A request of 10 ms every 20 ms for 8 s, all alike, of a JVM that ran before, or not; whose compilers take a core
+// until `busy` samples have been taken, of which there are ten in a second.
+static struct steady find_attached(bool ran_before, int busy) {
+    struct trace_builder *tb = tb_new();
+    struct steady steady;
+    struct error error = ERROR_INIT;
+    tb_thread(tb, 0, "JVM", THREAD_SYSTEM);
+    tb_thread(tb, 1, "server", 0);
+    if (ran_before) tb_running(tb, 4097);
+    for (int i = 0; i <= 80; i++) {
+        const uint64_t compiled_ns = (uint64_t)(i < busy ? i : busy) * 100 * MS;
+        tb_event(tb, 0, (uint64_t)(i * 100 * MS), EVENT_SAMPLE, compiled_ns, compiled_ns, 0);
+        tb_event(tb, 0, (uint64_t)(i * 100 * MS + 1), EVENT_COMPILING, compiled_ns, 0);
+    }
+    tb_event(tb, 1, 1, EVENT_THREAD_START, 4097);
+    for (int i = 0; i < 400; i++) {
+        tb_event(tb, 1, (uint64_t)(i * 20 * MS + MS), EVENT_REQUEST_BEGIN, (uint64_t)(5000 + i), 7);
+        tb_event(tb, 1, (uint64_t)(i * 20 * MS + 11 * MS), EVENT_REQUEST_END, (uint64_t)(5000 + i), 0);
+    }
+    tb_event(tb, 1, (uint64_t)(8 * S), EVENT_THREAD_END, 4097);
+    struct simulate_fixture fixture;
+    simulate_fixture_open(&fixture, tb);
+    assert_true(steady_of_run(fixture.dag, &steady, &error));
+    simulate_fixture_close(&fixture);
+    return steady;
+}
+
+static void test_begins_when_the_compilers_are_done(void **state) {
+    struct steady steady = find_attached(true, 30);
+    assert_int_equal(steady.verdict, STEADY_FOUND);
+    assert_about(steady.from_ns, 3 * S, S / 5);
+    steady = find_attached(true, 0);
+    assert_true(steady.from_ns < S / 5);
+    steady = find_attached(true, 80); // never
+    assert_true(steady.from_ns < S / 5);
+    steady = find_attached(false, 30); // a start
+    assert_true(steady.from_ns < S / 5);
+}
+
 // ---- warm
 
 static size_t warm(double (*cost)(struct load *load, size_t task, size_t count), size_t count) {
@@ -202,7 +243,7 @@ int main(void) {
         cmocka_unit_test(test_stall),       cmocka_unit_test(test_drift_throughout),
         cmocka_unit_test(test_three_loads), cmocka_unit_test(test_two_loads),
         cmocka_unit_test(test_few),         cmocka_unit_test(test_odd_requests),
-        cmocka_unit_test(test_warm_first),
+        cmocka_unit_test(test_warm_first),  cmocka_unit_test(test_begins_when_the_compilers_are_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
