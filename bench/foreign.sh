@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Sourced by bench/services: services that were not written here. Each has a function that sets `command` and `ready`, and
-# one that asks it for 10 to 15 s on the loopback, and no more than a few hundred times a second.
+# one that asks it for some 30 s on the loopback.
 
 wiremock() {
     local files=$kept/wiremock-files
@@ -17,7 +17,7 @@ wiremock() {
 }
 
 load_wiremock() {
-    ask "$port" --clients 16 --think 20 --seconds 12 --route "50 GET /stock/{id}" --route "50 GET /price/{id}"
+    ask "$port" --clients 16 --think 20 --seconds 30 --route "50 GET /stock/{id}" --route "50 GET /price/{id}"
 }
 
 # One broker that is its own controller. KAFKA_THREADS: its handlers, num.io.threads.
@@ -44,7 +44,7 @@ kafka() {
 load_kafka() {
     local i producers=()
     for i in 1 2 3; do
-        "$java" -cp "$kept/kafka/lib/*" org.apache.kafka.tools.ProducerPerformance --topic load --num-records 8000 \
+        "$java" -cp "$kept/kafka/lib/*" org.apache.kafka.tools.ProducerPerformance --topic load --num-records 15000 \
             --record-size 200 --throughput 500 --producer-props "bootstrap.servers=127.0.0.1:$port" linger.ms=0 2>/dev/null &
         producers+=($!)
     done
@@ -121,7 +121,7 @@ tomcat() {
 }
 
 load_tomcat() {
-    ask "$port" --clients 16 --think 40 --seconds 12 --route "45 GET /examples/servlets/servlet/HelloWorldExample" \
+    ask "$port" --clients 16 --think 40 --seconds 30 --route "45 GET /examples/servlets/servlet/HelloWorldExample" \
         --route "20 GET /examples/jsp/jsp2/el/basic-arithmetic.jsp" --route "5 GET /examples/async/async0" \
         --route "30 GET /examples/servlets/servlet/RequestInfoExample"
 }
