@@ -32,16 +32,17 @@ def table: . as $all | (("change" | padded(15)) + ("" | padded(17)) + ("measured
 
 def endpoint($ours; $name): [$ours.endpoints.endpoints[]? | select(.endpoint == $name)][0];
 
-# [{"what", "theirs", "ours"}]: totals that both count.
-def totals($theirs; $ours): [$ours.resources[]? | select(.name == "shop-db")][0] as $pool |
+# [{"what", "theirs", "ours"}]: totals that both count. $held: how long connections were held, each time in whole ms.
+def totals($theirs; $ours; $held): [$ours.resources[]? | select(.name == "shop-db")][0] as $pool |
     [{what: "time waited for connections, s", theirs: $theirs["hikaricp.connections.acquire"].TOTAL_TIME, ours: ($pool.wait_ns / 1e9)},
      {what: "time connections were held, s", theirs: ($theirs["hikaricp.connections.usage"].TOTAL_TIME), ours: ($pool.held_ns / 1e9)},
+     {what: "... each time in whole ms, s", theirs: ($theirs["hikaricp.connections.usage"].TOTAL_TIME), ours: $held},
      {what: "requests of /product/{id}", theirs: $theirs["/product/{id}"].COUNT, ours: endpoint($ours; "GET /product/{id}").requests},
      {what: "requests of /offer/{id}", theirs: $theirs["/offer/{id}"].COUNT, ours: endpoint($ours; "GET /offer/{id}").requests},
      {what: "requests of /order", theirs: $theirs["/order"].COUNT, ours: endpoint($ours; "POST /order").requests},
      {what: "requests of Tomcat", theirs: $theirs["tomcat.global.request"].COUNT, ours: $ours.requests.count}];
 
-def totals_table: add | group_by(.what) | (("total" | padded(34)) + ("theirs" | pad(10)) + ("ours" | pad(10)) + ("differ by" | pad(11))),
+def totals_table: . as $runs | [range($runs[0] | length) as $i | [$runs[][$i]]] | (("total" | padded(34)) + ("theirs" | pad(10)) + ("ours" | pad(10)) + ("differ by" | pad(11))),
     (.[] | (.[0].what | padded(34)) + (map(.theirs) | median | rounded(1) | pad(10)) + (map(.ours | select(. != null)) | median | rounded(1) | pad(10)) +
         ([.[] | select(.ours != null and .theirs > 0) | (.ours / .theirs - 1) * 100] | median | if . == null then "-" else rounded(2) + " %" end | pad(11)));
 

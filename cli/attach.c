@@ -25,7 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { POLL_MS = 50, NAME_BYTES = 96, BEGIN_SECONDS = 120, STARTING_MS = 10000, SETTLE_SECONDS = 30 };
+enum { POLL_MS = 50, NAME_BYTES = 96, BEGIN_SECONDS = 120, STARTING_MS = 10000 };
+enum { SETTLE_SECONDS = 30, TOLD_MS = 1000 }; // what is shorter is not told
 
 static struct {
     const char *output, *config, *duration, *settle, *sample;
@@ -352,9 +353,10 @@ static bool settle(const struct attachment *attachment, double most_seconds) {
         over = settling_is_over(&settling, now_ms());
     }
     progress_end();
-    if (!signalled && most_seconds > 0)
+    const uint64_t passed_ms = now_ms() - begun;
+    if (!signalled && passed_ms >= TOLD_MS)
         fprintf(stderr, "rehype: the JVM compiled for %s what it threw away as the tracer came%s\n",
-                text_duration(1e6 * (double)(now_ms() - begun)).s, over ? "" : ", and is not done");
+                text_duration(1e6 * (double)passed_ms).s, over ? "" : ", and is not done");
     return !signalled;
 }
 

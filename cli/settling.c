@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/settling.h"
 
+#include "metrics/steady.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { LOOK_MS = 500 };
-
-static const double done_cores = 0.25;
 
 // "" where there is none.
 static void read_of_thread(pid_t pid, const char *tid, const char *what, char *text, int size) {
@@ -49,9 +47,9 @@ void settling_begin(struct settling *settling, pid_t pid, uint64_t now_ms) {
 // A compiler that ends takes what it had along: then another half second tells.
 bool settling_is_over(struct settling *settling, uint64_t now_ms) {
     const uint64_t passed_ms = now_ms - settling->since_ms;
-    if (passed_ms < LOOK_MS) return false;
+    if (passed_ms < SETTLED_MS) return false;
     const uint64_t before_ns = settling->compiled_ns;
     settling_begin(settling, settling->pid, now_ms);
     return settling->compiled_ns >= before_ns &&
-           (double)(settling->compiled_ns - before_ns) < done_cores * 1e6 * (double)passed_ms;
+           (double)(settling->compiled_ns - before_ns) < SETTLED_CORES * 1e6 * (double)passed_ms;
 }

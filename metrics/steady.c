@@ -180,18 +180,17 @@ bool steady_find(struct steady_request *requests, size_t count, struct steady *s
 
 // ---- of a run
 
-// From when on the compilers of a JVM that ran before the recording did had little to do for half a second; INT64_MIN:
-// from its begin on, or never.
+// From when on the compilers of a JVM that ran before the recording did were done; INT64_MIN: from its begin on, or
+// never.
 static int64_t settled_ns(const struct dag *dag) {
-    const int64_t look_ns = 500000000;
-    const double done_cores = 0.25;
+    const int64_t look_ns = INT64_C(1000000) * SETTLED_MS;
     uint32_t from = 0;
     if (!dag_ran_before(dag->trace) || !samples_are_own(dag)) return INT64_MIN;
     for (uint32_t to = 0; to < dag->sample_count; to++) {
         const struct dag_sample *first = &dag->samples[from], *last = &dag->samples[to];
         const int64_t passed_ns = last->time_ns - first->time_ns;
         if (passed_ns < look_ns) continue;
-        if ((double)(last->compiled_ns - first->compiled_ns) < done_cores * (double)passed_ns)
+        if ((double)(last->compiled_ns - first->compiled_ns) < SETTLED_CORES * (double)passed_ns)
             return from ? first->time_ns : INT64_MIN;
         from++;
     }

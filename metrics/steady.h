@@ -18,6 +18,10 @@
 
 #include "dag/dag.h"
 
+// Compilers that have less of a core for so long are done with what they had to do as the tracer came (cli/settling.h).
+#define SETTLED_CORES 0.25
+enum { SETTLED_MS = 500 };
+
 enum { STEADY_LEAST = 50 }; // requests; among fewer, chance decides what looks steady
 
 struct steady_request {
@@ -40,9 +44,8 @@ struct steady {
 // Sorts the requests. false and *error only when there is no memory. Cost: 20 ns a request, and some 100 us.
 bool steady_find(struct steady_request *requests, size_t count, struct steady *steady, struct error *error);
 
-// Where the recording began in a JVM that ran, what came before its compilers had less than a quarter of a core for
-// half a second is left out, if that was at all: as the tracer comes HotSpot throws compiled code away
-// (cli/settling.h).
+// Where the recording began in a JVM that ran, what came before its compilers were done is left out, if they were at
+// all: as the tracer comes HotSpot throws compiled code away.
 //
 // Of a run's requests; of one that tells none, the tasks of its outermost site (metrics/requests.h).
 bool steady_of_run(const struct dag *dag, struct steady *steady, struct error *error);
