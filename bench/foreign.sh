@@ -40,10 +40,11 @@ kafka() {
     ready="listens $port"
 }
 
-# Three producers, so that requests meet at the handlers.
+# With three producers requests meet at the handlers, and the cores are taken.
+kafka_producers=3
 load_kafka() {
     local i producers=()
-    for i in 1 2 3; do
+    for ((i = 0; i < kafka_producers; i++)); do
         "$java" -cp "$kept/kafka/lib/*" org.apache.kafka.tools.ProducerPerformance --topic load --num-records 15000 \
             --record-size 200 --throughput 500 --producer-props "bootstrap.servers=127.0.0.1:$port" linger.ms=0 2>/dev/null &
         producers+=($!)
@@ -82,29 +83,31 @@ compare_kafka() { # KIND
     "$rehype" metrics --json --window 0%..100% "$trace" >"$kept/kafka-$1.json" 2>/dev/null
     jq -Rn -L "$root/bench" --slurpfile info "$kept/kafka-$1.info" --slurpfile whole "$kept/kafka-$1.json" \
         'include "services"; looks($info[0].start_unix_ns; $whole[0].wall_ns)' "$kept/kafka-$1.broker" >"$kept/kafka-$1.looks"
-    read -r from to < <(jq -r '"\(.first.s) \(.last.s)"' "$kept/kafka-$1.looks")
+    read -r from to < <(jq -r '"\(.first.s * 1000 | round / 1000) \(.last.s * 1000 | round / 1000)"' "$kept/kafka-$1.looks")
     "$rehype" metrics --json --window "$from..$to" "$trace" >"$kept/kafka-$1.json" 2>/dev/null
     printf '\nthe broker and the recording (%s), %s s to %s s\n' "$1" "$from" "$to"
     jq -rn -L "$root/bench" --argjson rounded_ms "$(rounded_waits_ms "$trace" "$from" "$to")" --slurpfile looks "$kept/kafka-$1.looks" \
         --slurpfile ours "$kept/kafka-$1.json" 'include "services"; broker_table($looks[0]; $ours[0]; $rounded_ms)'
 }
 
-# A broker with two handlers (and its controller, whose pool has the same name), as estimated from the one with eight and as recorded.
+# A broker with two handlers (and its controller, whose pool has the same name), as estimated from one with eight and as
+# recorded; under one producer, so that cores are free.
 change_kafka() {
-    local threads=2
-    "$rehype" suggest --json --all -o "$kept/kafka.plan.json" "$kept/kafka-recorded.msgpack" 2>/dev/null |
-        jq --argjson threads $threads '[.improvements[] | select(.kind == "resize-pool") | .params.pool |
+    local threads kafka_producers=1
+    for threads in 8 2; do
+        KAFKA_THREADS=$threads kafka
+        record_foreign kafka "handlers$threads"
+        "$rehype" metrics --json "$kept/kafka-handlers$threads.msgpack" >"$kept/kafka-handlers$threads.json" 2>/dev/null
+    done
+    "$rehype" suggest --json --all -o "$kept/kafka.plan.json" "$kept/kafka-handlers8.msgpack" 2>/dev/null |
+        jq '[.improvements[] | select(.kind == "resize-pool") | .params.pool |
             select(startswith("data-plane-kafka-request-handler"))] | unique | {schema: "rehype.plan/1",
-            improvements: map({kind: "resize-pool", params: {pool: ., threads: $threads}})}' >"$kept/kafka-handlers.json"
-    "$rehype" estimate --json --apply "$kept/kafka-handlers.json" -o "$kept/kafka-estimated.msgpack" \
-        "$kept/kafka-recorded.msgpack" >"$kept/kafka-handlers.estimate" 2>/dev/null || echo null >"$kept/kafka-handlers.estimate"
-    KAFKA_THREADS=$threads kafka
-    record_foreign kafka handlers
-    "$rehype" metrics --json "$kept/kafka-handlers.msgpack" >"$kept/kafka-changed.json" 2>/dev/null
-    "$rehype" metrics --json "$kept/kafka-recorded.msgpack" >"$kept/kafka-unchanged.json" 2>/dev/null
-    printf '\nhandlers 8 to %s\n' $threads
-    jq -rn -L "$root/bench" --slurpfile from "$kept/kafka-unchanged.json" --slurpfile to "$kept/kafka-changed.json" \
-        --slurpfile estimate "$kept/kafka-handlers.estimate" 'include "services"; handlers_table($from[0]; $to[0]; $estimate[0])'
+            improvements: map({kind: "resize-pool", params: {pool: ., threads: 2}})}' >"$kept/kafka-to2.json"
+    "$rehype" estimate --json --apply "$kept/kafka-to2.json" -o "$kept/kafka-estimated.msgpack" \
+        "$kept/kafka-handlers8.msgpack" >"$kept/kafka-to2.estimate" 2>/dev/null || echo null >"$kept/kafka-to2.estimate"
+    printf '\nhandlers 8 to 2\n'
+    jq -rn -L "$root/bench" --slurpfile from "$kept/kafka-handlers8.json" --slurpfile to "$kept/kafka-handlers2.json" \
+        --slurpfile estimate "$kept/kafka-to2.estimate" 'include "services"; handlers_table($from[0]; $to[0]; $estimate[0])'
 }
 
 more_kafka() {
