@@ -198,7 +198,7 @@ static void judge_sites(struct look *look, const uint8_t *own_class) {
     }
 }
 
-// What a service does once, or while nobody asks, and loops that last as long as it does.
+// What a service does once, or while no request comes, and loops that last as long as it does.
 static void leave_out_start_and_end(struct look *look) {
     for (uint32_t s = 0; look->found->requests && s < look->dag->site_count; s++) {
         if (look->handed_over[s] < 2 || look->under_load[s] == 0 || look->ended[s] == 0) look->found->site[s] = false;

@@ -341,32 +341,37 @@ static void test_cycles_become_ns(void **state) {
     simulate_fixture_close(&f.fixture);
 }
 
-// Recording ends before the task does: nothing encloses what its worker computed from 200 to 500 but that the process
-// computed 100 between its samples; 60 of them are measured, up to 200. So 40 are left for 300.
+// A task of a worker that is measured up to 200, where it had computed 60 in it; nothing encloses what the task
+// computes from there on to 500, where recording ends: so much is left for that.
+static void assert_left_for_its_end(struct by_hand *f, int64_t left_ns) {
+    tb_event(f->tb, MAIN, 0, EVENT_MAIN_BEGIN, M, 5);
+    tb_event(f->tb, MAIN, 10, EVENT_THREAD_END, M, 5);
+    tb_event(f->tb, WORKER, 140, EVENT_THREAD_START, RUN_WORKER, 10);
+    tb_event(f->tb, WORKER, 141, EVENT_WORKER_BEGIN, f->pool);
+    tb_event(f->tb, WORKER, 200, EVENT_TASK_START, 1, 70);
+    spawn(f, WORKER, 300, 400, 9);
+    spawn(f, WORKER, 450, 500, 8);
+    simulate_fixture_open(&f->fixture, f->tb);
+    const struct dag *dag = f->fixture.dag;
+    int64_t total_ns = 0;
+    for (uint32_t v = task(f, 1)->start + 1; v <= task(f, 1)->end; v++) total_ns += dag->vertices.compute_ns[v];
+    assert_int_equal(total_ns, left_ns);
+    assert_int_equal(dag->vertices.compute_ns[task(f, 1)->start], 60);
+    simulate_fixture_close(&f->fixture);
+}
+
+// The process computed 100 between its samples, of which 60 are measured.
 static void test_what_is_assumed_is_no_more_than_the_process_computed(void **state) {
     (void)state;
     struct by_hand f = by_hand_new(NULL, 2);
     tb_thread(f.tb, 0, "JVM", THREAD_SYSTEM);
     tb_event(f.tb, 0, 0, EVENT_SAMPLE, 1000, 1000, 0);
     tb_event(f.tb, 0, 600, EVENT_SAMPLE, 1100, 5000, 0);
-    tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M, 5);
-    tb_event(f.tb, MAIN, 10, EVENT_THREAD_END, M, 5);
-    tb_event(f.tb, WORKER, 140, EVENT_THREAD_START, RUN_WORKER, 10);
-    tb_event(f.tb, WORKER, 141, EVENT_WORKER_BEGIN, f.pool);
-    tb_event(f.tb, WORKER, 200, EVENT_TASK_START, 1, 70);
-    spawn(&f, WORKER, 300, 400, 9);
-    spawn(&f, WORKER, 450, 500, 8);
-    simulate_fixture_open(&f.fixture, f.tb);
-    const struct dag *dag = f.fixture.dag;
-    int64_t total_ns = 0;
-    for (uint32_t v = task(&f, 1)->start + 1; v <= task(&f, 1)->end; v++) total_ns += dag->vertices.compute_ns[v];
-    assert_int_equal(total_ns, 40);
-    assert_int_equal(dag->vertices.compute_ns[task(&f, 1)->start], 60);
-    simulate_fixture_close(&f.fixture);
+    assert_left_for_its_end(&f, 40);
 }
 
-// The same where 40 are left up to the sample at 300, since the compilers had 100 of the process's 200, and nothing
-// behind it, though a run as a whole computed more: of the 300 that nothing encloses the 100 before that sample.
+// Up to the sample at 300 the compilers had 100 of the process's 200, so that 40 are left for the 100 behind 200;
+// behind 300 they had all, and what came behind 550 is too late.
 static void test_what_is_assumed_is_what_was_left_between_samples(void **state) {
     (void)state;
     struct by_hand f = by_hand_new(NULL, 2);
@@ -379,20 +384,7 @@ static void test_what_is_assumed_is_what_was_left_between_samples(void **state) 
     tb_event(f.tb, 0, 551, EVENT_COMPILING, 5300, 0);
     tb_event(f.tb, 0, 600, EVENT_SAMPLE, 1900, 9500, 0);
     tb_event(f.tb, 0, 601, EVENT_COMPILING, 5300, 0);
-    tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M, 5);
-    tb_event(f.tb, MAIN, 10, EVENT_THREAD_END, M, 5);
-    tb_event(f.tb, WORKER, 140, EVENT_THREAD_START, RUN_WORKER, 10);
-    tb_event(f.tb, WORKER, 141, EVENT_WORKER_BEGIN, f.pool);
-    tb_event(f.tb, WORKER, 200, EVENT_TASK_START, 1, 70);
-    spawn(&f, WORKER, 300, 400, 9);
-    spawn(&f, WORKER, 450, 500, 8);
-    simulate_fixture_open(&f.fixture, f.tb);
-    const struct dag *dag = f.fixture.dag;
-    int64_t total_ns = 0;
-    for (uint32_t v = task(&f, 1)->start + 1; v <= task(&f, 1)->end; v++) total_ns += dag->vertices.compute_ns[v];
-    assert_int_equal(total_ns, 40);
-    assert_int_equal(dag->vertices.compute_ns[task(&f, 1)->start], 60);
-    simulate_fixture_close(&f.fixture);
+    assert_left_for_its_end(&f, 40);
 }
 
 static void test_nothing_measured_is_unknown(void **state) {
