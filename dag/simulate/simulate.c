@@ -318,7 +318,9 @@ static bool prepare(struct simulation *sim, const struct model *model) {
 }
 
 enum dag_outcome simulation_keep(struct simulation *sim, const struct dag_edit *none, const struct model *model) {
-    if (!prepare(sim, model) || !snapshots_begin(sim, model)) return DAG_NO_MEMORY;
+    if (!prepare(sim, model)) return DAG_NO_MEMORY;
+    if (snapshots_are_kept(sim, model)) return simulation_run(sim, none, model);
+    if (!snapshots_begin(sim, model)) return DAG_NO_MEMORY;
     sim->keeps = model->kind != MODEL_DAG;
     enum dag_outcome outcome = simulation_run(sim, none, model);
     sim->keeps = false;

@@ -200,7 +200,8 @@ enum dag_outcome simulation_run(struct simulation *simulation, const struct dag_
 // Of a simulation in which many edits will be tried by one model: the same without an edit (which is given, and empty),
 // and the state of that run is kept at a few moments. Later runs by this model, of simulations beside this one too,
 // begin at the latest of these at which nothing had come up that their edit changes (snapshot.h), and come out as they
-// would. Memory: about what one more simulation takes.
+// would. Asked for again by the same model it keeps nothing anew, so that simulations beside this one may run meanwhile
+// in other threads. Memory: about what one more simulation takes.
 enum dag_outcome simulation_keep(struct simulation *simulation, const struct dag_edit *none, const struct model *model);
 
 // The run, until the next one; made when first asked for, under the edit of the run, which must still be what it was.

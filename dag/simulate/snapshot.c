@@ -82,6 +82,17 @@ struct snapshots {
     struct snapshot items[MOMENTS];
 };
 
+static bool is_same_model(const struct model *a, const struct model *b) {
+    return a->kind == b->kind && a->cores == b->cores && a->rate == b->rate && a->rate_site == b->rate_site &&
+           a->load.clients == b->load.clients && a->load.per_s == b->load.per_s && a->load.thinks == b->load.thinks &&
+           a->load.think_ns == b->load.think_ns;
+}
+
+bool snapshots_are_kept(const struct simulation *sim, const struct model *model) {
+    return sim->snapshots && is_same_model(&sim->snapshots->model, model) &&
+           sim->snapshots->without == sim->costs->without;
+}
+
 bool snapshots_begin(struct simulation *sim, const struct model *model) {
     snapshots_free(sim);
     sim->snapshots = calloc(1, sizeof *sim->snapshots);
@@ -239,12 +250,6 @@ void snapshots_look(struct simulation *sim) {
 
 static bool changes_task(const struct dag_edit *edit, uint32_t t) {
     return edit->inlined[t] || edit->merged_next[t] != DAG_NONE || edit->parts[t] || edit->staged[t];
-}
-
-static bool is_same_model(const struct model *a, const struct model *b) {
-    return a->kind == b->kind && a->cores == b->cores && a->rate == b->rate && a->rate_site == b->rate_site &&
-           a->load.clients == b->load.clients && a->load.per_s == b->load.per_s && a->load.thinks == b->load.thinks &&
-           a->load.think_ns == b->load.think_ns;
 }
 
 // Whether the run differs from the one that was kept before anything happens.

@@ -14,7 +14,10 @@
 
 #include "dag/simulate/state.h"
 
-// The run that begins is without an edit, and to be kept. false: no memory.
+// Whether those of a run by that model are there. Then they stay: runs of other threads may be reading them.
+bool snapshots_are_kept(const struct simulation *sim, const struct model *model);
+
+// The run that begins is without an edit, and to be kept, in place of another that was. false: no memory.
 bool snapshots_begin(struct simulation *sim, const struct model *model);
 void snapshots_look(struct simulation *sim); // between two notices of that run: takes one where it is time to
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 #include <stdio.h>
 
 #include "random_edit.h"
@@ -141,11 +142,52 @@ static void test_any_events(void **state) {
     assert_in_range(tried.spared, tried.runs / 10, tried.runs * 9 / 10);
 }
 
+enum { RUNS_BESIDE = 200 };
+
+struct beside {
+    struct simulation *simulation;
+    const struct dag_edit *edit;
+    const struct model *model;
+};
+
+static void *run_beside(void *of) {
+    const struct beside *beside = of;
+    for (unsigned i = 0; i < RUNS_BESIDE; i++) simulation_run(beside->simulation, beside->edit, beside->model);
+    return NULL;
+}
+
+// A search tries nothing once more while its other hands go on with what was kept: that must stay.
+static void test_what_is_kept_stays(void **state) {
+    (void)state;
+    struct simulate_fixture fixture;
+    struct dag_edit none;
+    pthread_t thread;
+    const struct model model = {.kind = MODEL_POOL};
+    simulate_fixture_open_random(&fixture, 7, 0);
+    assert_true(dag_edit_init(&none, fixture.dag, &fixture.error));
+    dag_edit_clear(&fixture.edit, fixture.dag);
+    struct simulation *kept = simulation_new(fixture.dag, fixture.costs, &fixture.error);
+    must(kept != NULL, &fixture.error);
+    simulation_keep(kept, &none, &model);
+    struct simulation *simulation = simulation_new_beside(kept, &fixture.error);
+    must(simulation != NULL, &fixture.error);
+    struct beside beside = {simulation, &fixture.edit, &model};
+    assert_int_equal(pthread_create(&thread, NULL, run_beside, &beside), 0);
+    for (unsigned i = 0; i < RUNS_BESIDE; i++) assert_int_equal(simulation_keep(kept, &none, &model), DAG_OK);
+    pthread_join(thread, NULL);
+    assert_true(simulation_spared(kept) > 0);
+    simulation_free(simulation);
+    simulation_free(kept);
+    dag_edit_destroy(&none);
+    simulate_fixture_close(&fixture);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pools),
         cmocka_unit_test(test_resources_and_limits),
         cmocka_unit_test(test_any_events),
+        cmocka_unit_test(test_what_is_kept_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
