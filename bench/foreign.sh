@@ -191,6 +191,7 @@ foreign() { # SERVICE...
     local service services=("$@")
     [ $# -gt 0 ] || services=(wiremock kafka tomcat)
     build_service
+    trap stop_foreign EXIT
     for service in "${services[@]}"; do
         fetch_foreign "$service"
         "$service"

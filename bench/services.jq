@@ -52,8 +52,9 @@ def looks($start_ns; $wall_ns): [foreach (inputs | split("\t") | select(length =
         if $key == "time" then {look: {}, done: (.look + {s: (($value | tonumber) / 1e3 - $start_ns / 1e9)})}
         else {look: (.look + {($key | capture("name=(?<name>[^,:]+)[^:]*:(?<of>[A-Za-z0-9]+)$") | .name + "." + .of): ($value | tonumber? // null)}),
             done: null} end; .done | select(. != null))] |
-    .[5:] | map(select(.s > 0.5 and .s < $wall_ns / 1e9 - 0.5 and .["TotalTimeMs.Count"] != null)) |
-    {first: first, last: last}; # while its code is cold the tool reads late
+    .[5:] | # while its code is cold the tool reads late
+    map(select(.s > 0.5 and .s < $wall_ns / 1e9 - 0.5 and .["TotalTimeMs.Count"] != null)) |
+    {first: first, last: last};
 
 def grown($looks; $name): $looks.last[$name + ".Count"] - $looks.first[$name + ".Count"];
 

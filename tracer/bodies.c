@@ -28,7 +28,7 @@ void bodies_begin_of_actor(struct thread_state *state, uint64_t message, uint64_
 }
 
 void bodies_begin_unseen(struct thread_state *state) {
-    if (running_asks(state)) return; // what it tells of is how it does
+    if (running_asks(state)) return; // an event of its queue's: it has no task yet
     uint64_t task = task_id_new(state);
     registry_running(task);
     record1(state, EVENT_BUSY, state->idle_pool);
