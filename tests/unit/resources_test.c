@@ -17,6 +17,7 @@ struct program_by_hand {
     struct trace_builder *tb;
     struct simulate_fixture fixture;
     uint32_t pool, site, place, workers;
+    uint32_t task_class;      // 0: none is told
     uint64_t awake_ns[TASKS]; // a task each: its cpu is the time less that
     uint64_t asked_ns[TASKS];
 };
@@ -38,6 +39,7 @@ static struct program_by_hand begin(uint32_t workers, enum resource_kind kind, i
 // A worker that is made for it starts the task 10 ns after its spawn begins. Tasks are numbered from 1.
 static void spawn(struct program_by_hand *p, uint64_t begin_ns, uint64_t task) {
     uint32_t worker = (uint32_t)(WORKERS + task);
+    if (p->task_class) tb_event(p->tb, MAIN, begin_ns - 1, EVENT_TASK_CREATED, task, p->task_class);
     tb_event(p->tb, MAIN, begin_ns, EVENT_SPAWN_BEGIN, task, p->site, p->pool);
     tb_event(p->tb, MAIN, begin_ns + 20, EVENT_SPAWN_END, task);
     tb_thread(p->tb, worker, "pool-1-thread", 0);
@@ -1002,9 +1004,7 @@ static void test_what_never_comes(void **state) {
 }
 
 // Task 2 was cut as the recording ended, and has a permit still: it ends when it would have, and gives it back then.
-static void test_what_was_cut_gives_back(void **state) {
-    (void)state;
-    struct program_by_hand p = begin(3, RESOURCE_PERMITS, 2, 0);
+static void assert_cut_gives_back(struct program_by_hand p) {
     spawn(&p, 100, 1);
     held(&p, 1, 200);
     released(&p, 1, 700);
@@ -1023,6 +1023,20 @@ static void test_what_was_cut_gives_back(void **state) {
         assert_true(now(&p, 5300) >= 6000);
     }
     simulate_fixture_close(&p.fixture);
+}
+
+static void test_what_was_cut_gives_back(void **state) {
+    (void)state;
+    assert_cut_gives_back(begin(3, RESOURCE_PERMITS, 2, 0));
+}
+
+// Tasks that a library hands over from a thread of its own have no site: their class tells which others are like it.
+static void test_what_was_cut_without_a_site_gives_back(void **state) {
+    (void)state;
+    struct program_by_hand p = begin(3, RESOURCE_PERMITS, 2, 0);
+    p.task_class = tb_class(p.tb, "Exchange");
+    p.site = 0;
+    assert_cut_gives_back(p);
 }
 
 // What a task waited for that was under way as recording began, and whose end went unseen, is no wait with a limit: it
@@ -1081,6 +1095,7 @@ static void test_a_monitor_whose_releases_are_told_in_part(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_was_cut_gives_back),
+        cmocka_unit_test(test_what_was_cut_without_a_site_gives_back),
         cmocka_unit_test(test_a_wait_that_ended_unseen),
         cmocka_unit_test(test_a_monitor_whose_releases_are_told_in_part),
         cmocka_unit_test(test_permits),
