@@ -1069,6 +1069,39 @@ static void test_a_wait_that_ended_unseen(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
+// Task 1 had begun before recording did, and is known from 250 on only: until then it has nothing, though of what it
+// gives back no taking is told.
+static void test_what_was_taken_up_unseen(void **state) {
+    (void)state;
+    const struct {
+        enum resource_kind kind;
+        int64_t capacity;
+    } of[] = {{RESOURCE_LOCK, 1}, {RESOURCE_PERMITS, -1}, {RESOURCE_PERMITS, 1}, {RESOURCE_POOL, 1}};
+    for (unsigned i = 0; i < sizeof of / sizeof *of; i++) {
+        struct program_by_hand p = begin(2, of[i].kind, of[i].capacity, 0);
+        spawn(&p, 130, 2);
+        asks(&p, 2, 200);
+        gets(&p, 2, 330);
+        released(&p, 2, 500);
+        ends(&p, 2, 550);
+        tb_running(p.tb, 1);
+        tb_thread(p.tb, WORKERS + 1, "pool-1-thread", 0);
+        tb_event(p.tb, WORKERS + 1, 5, EVENT_WORKER_BEGIN, p.pool);
+        tb_event(p.tb, WORKERS + 1, 250, EVENT_TASK_START, 1, 1);
+        p.awake_ns[1] = 249;
+        released(&p, 1, 300);
+        ends(&p, 1, 350);
+        open_awaiting(&p, 2, 550);
+        assert_recorded(&p);
+        const struct dag *dag = p.fixture.dag;
+        assert_int_equal(dag->resources[resource_of(&p, R)].initial, 1);
+        const struct dag_ask *alone = &dag->asks[dag->asks[0].got == DAG_NONE ? 0 : 1];
+        assert_int_equal(dag->vertices.kind[alone->had_at], VERTEX_START);
+        assert_int_equal(dag->vertices.time_ns[alone->had_at], 250);
+        simulate_fixture_close(&p.fixture);
+    }
+}
+
 // Task 2 has it as well, as the JVM itself does that loads a class: its release is not told. So of this monitor only
 // waits are known, and nobody waits for ever for what task 2 seems to have.
 static void test_a_monitor_whose_releases_are_told_in_part(void **state) {
@@ -1097,6 +1130,7 @@ int main(void) {
         cmocka_unit_test(test_what_was_cut_gives_back),
         cmocka_unit_test(test_what_was_cut_without_a_site_gives_back),
         cmocka_unit_test(test_a_wait_that_ended_unseen),
+        cmocka_unit_test(test_what_was_taken_up_unseen),
         cmocka_unit_test(test_a_monitor_whose_releases_are_told_in_part),
         cmocka_unit_test(test_permits),
         cmocka_unit_test(test_two_at_once),
