@@ -81,3 +81,12 @@ void bodies_end_all(struct thread_state *state, bool threw) {
         bodies_end(state);
     }
 }
+
+void bodies_end_what_it_left(struct thread_state *state) {
+    const struct task_frame *frame = bodies_top(state);
+    if (!frame || !frame->begun_before || !state->worker || !running_asks(state)) return;
+    bodies_end_all(state, false);
+    state->was_idle = true; // its next task may begin unseen, too
+    state->takes = state->stage;
+    record1(state, EVENT_IDLE, state->idle_pool);
+}

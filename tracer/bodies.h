@@ -35,4 +35,9 @@ void bodies_end_by_exception(struct thread_state *state);
 // All of them, with what is nested; by an exception, where they began in sight.
 void bodies_end_all(struct thread_state *state, bool threw);
 
+// By a thread that is about to sleep, while classes are woven (running.h): a worker may sleep for its next task in code
+// from before the tracer came. What it was found at has ended then, and it is idle. Takes the stack of one that is
+// still at what it was found at.
+void bodies_end_what_it_left(struct thread_state *state);
+
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/locks.h"
 
+#include "tracer/bodies.h"
 #include "tracer/due.h"
 #include "tracer/identity.h"
 #include "tracer/permits.h"
@@ -450,6 +451,7 @@ static void end_sleep(void) {
 void locks_park_begin(JNIEnv *jni, jobject blocker) {
     PROBED struct thread_state *state = env ? probe_begin() : NULL;
     if (waits_for_asked(jni, state)) return;
+    if (state && running_weaving()) bodies_end_what_it_left(state);
     bool may_sleep = sleeps_may_begin(state);
     if (!may_begin(state) || (!may_sleep && !(blocker && identity_is_ownable(jni, blocker)))) return;
     jobject known = blocker ? blocker : sleeps_blocker(jni);
@@ -506,6 +508,7 @@ static void take_up(struct thread_state *state, jobject monitor) {
 static void JNICALL on_wait(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor, jlong timeout) {
     PROBED struct thread_state *state = probe_begin();
     if (waits_for_asked(jni, state)) return;
+    if (state && running_weaving()) bodies_end_what_it_left(state);
     give_way(state, monitor);
     if (!sleeps_may_begin(state)) return;
     time_limit_set(state, due_ns_of_ms(timeout));

@@ -24,6 +24,7 @@ static struct thread_state **waiting;
 static uint32_t waiting_count;
 static _Atomic(bool) expecting; // that any thread may be one that ran before: until running_begin has seen all of them
 
+static _Atomic(bool) weaving;    // since threads were looked at first, and until they are once more
 static _Atomic(uint32_t) asleep; // of the states that wait: found asleep, and not known to be awake
 
 enum { TAKEN = 1 }; // in a number's place: the thread has a state already
@@ -259,20 +260,6 @@ static void leave_sleep(struct thread_state *state, uint64_t cpu) {
     atomic_fetch_sub(&asleep, 1);
 }
 
-// A thread that sleeps when the tracer comes begins with what it sleeps for, once all threads' tasks have ids.
-static void see_sleep(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frames) {
-    struct at_work work = look_at(jni, thread, frames, DEEPEST);
-    const struct stack stack = {thread, frames, work.frames};
-    uint64_t cpu = computed_by(thread);
-    pthread_mutex_lock(&lock);
-    struct thread_state **state = place_of(thread);
-    if (state && *state && !is_asleep(*state)) {
-        under_way_wait(jni, &stack, *state, cpu);
-        if (is_asleep(*state)) atomic_fetch_add(&asleep, 1);
-    }
-    pthread_mutex_unlock(&lock);
-}
-
 static void leave_task(struct thread_state *state, uint64_t cpu) {
     leave_sleep(state, cpu);
     tell(state, EVENT_TASK_END, state->task[0].task, cpu);
@@ -291,6 +278,22 @@ static void correct(struct thread_state *state, struct at_task at, uint64_t cpu)
     if (!at.has_task) return;
     ring_put1(&state->channel->ring, clock_ticks(), EVENT_BUSY, state->idle_pool);
     begin_task(state, at.task, cpu);
+}
+
+// A thread that sleeps when the tracer comes begins with what it sleeps for, once all threads' tasks have ids. A worker
+// may have ended its task since its first look, and sleep for its next.
+static void see_sleep(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frames) {
+    struct at_work work = look_at(jni, thread, frames, DEEPEST);
+    const struct stack stack = {thread, frames, work.frames};
+    uint64_t cpu = computed_by(thread);
+    pthread_mutex_lock(&lock);
+    struct thread_state **state = place_of(thread);
+    if (state && *state && !is_asleep(*state)) {
+        if (under_way_sleeps(&stack) && !has_task(*state, &work)) correct(*state, (struct at_task){0}, cpu);
+        under_way_wait(jni, &stack, *state, cpu);
+        if (is_asleep(*state)) atomic_fetch_add(&asleep, 1);
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 // Pools that were seen to have workers, once each.
@@ -386,6 +389,10 @@ bool running_asks(const struct thread_state *state) {
     if (state->worker_pool || (*tracer.vm)->GetEnv(tracer.vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK) return false;
     const struct at_work work = look_at(jni, NULL, frames, NEAR);
     return !has_task(state, &work);
+}
+
+bool running_weaving(void) {
+    return atomic_load_explicit(&weaving, memory_order_relaxed);
 }
 
 bool running_begins_task(JNIEnv *jni) {
@@ -486,6 +493,7 @@ void running_begin(JNIEnv *jni) {
     static bool again;
     if (again) look_at_all(jni, know_obsolete);
     again = true;
+    atomic_store(&weaving, true);
     under_way_look(jni);
     look_at_all(jni, begin);
     look_at_all(jni, see_sleep);
@@ -498,6 +506,7 @@ void running_look_again(JNIEnv *jni) {
     look_at_all(jni, look_again);
     look_at_all(jni, see_sleep);
     under_way_forget(jni);
+    atomic_store(&weaving, false);
     tell_queued(jni);
 }
 

@@ -5,8 +5,8 @@
 //
 // What a thread was at ends unseen, because the frames on its stack run on as they were: a worker's task ends where the
 // worker next asks for one. A thread that sleeps begins with what it sleeps for (under_way.h), till its first event:
-// when it unparks, for one, it says so. While classes are woven nobody tells what
-// workers take up and end: so they are looked at once more. What is missed even so is seen where a worker first spawns,
+// when it unparks, for one, it says so. While classes are woven nobody tells what workers take up and end: so they are
+// looked at once more. What is missed even so is seen where a worker first spawns,
 // waits or sets a result outside of any task, which is then listed as begun before, too; or where it first begins a
 // task that its loop runs, and not its task: then that has ended by now.
 #ifndef REHYPE_TRACER_RUNNING_H
@@ -38,6 +38,9 @@ bool running_any_asleep(void);
 
 // By a thread whose state was just taken: what it slept for is over.
 void running_wake(struct thread_state *state);
+
+// Whether classes are being woven: from running_begin until threads have been looked at again.
+bool running_weaving(void);
 
 // By a thread of a worker, but a ForkJoinPool's: whether it asks for its next task, in code from before the tracer came
 // perhaps. Takes the stack.
