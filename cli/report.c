@@ -123,6 +123,7 @@ static bool search(struct report *report, struct error *error) {
 
 static bool tell_suggestions(struct report *report, struct error *error) {
     struct analysis *analysis = &report->recorded->analysis;
+    analysis->estimator.keeps = true; // the run by which its model is chosen is the search's first
     if (!model_parse(options.model, &report->model, error) ||
         !model_choose(analysis, report->model, &report->model, error) || !search(report, error))
         return false;

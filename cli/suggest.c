@@ -128,6 +128,7 @@ static bool choose_traces(struct suggestion *s, struct error *error) {
     for (size_t t = 0; t < s->trace_count; t++) {
         s->loads[t] = &s->analyses[s->runs.chosen[t]];
         s->traces[t] = &s->loads[t]->estimator;
+        s->traces[t]->keeps = true; // the run by which its model is chosen is the search's first
     }
     return true;
 }

@@ -18,6 +18,7 @@ static bool begin_anew(struct dag *dag, struct estimator *estimator, struct erro
     if (!estimator_init(estimator, dag, before.window, error)) return false;
     estimator->costs->without = without;
     estimator->model = before.model;
+    estimator->keeps = before.keeps;
     estimator->request_site = before.request_site;
     estimator->progress = before.progress;
     estimator->progress_context = before.progress_context;
