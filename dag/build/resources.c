@@ -188,38 +188,6 @@ static void forget_unseen_ends(struct dag *dag) {
 
 // ---- how much there was
 
-static bool only_gives(const struct dag_ask *ask) {
-    return ask->got == DAG_NONE && ask->released != DAG_NONE;
-}
-
-// The thread's last vertex by then before it gives the resource back, if the body in which it does is the same. A body
-// that had begun before recording did may be known later only, as one that was taken up while classes were woven: it
-// has the resource from its start. DAG_NONE: the thread had none.
-static uint32_t last_vertex_by(const struct dag *dag, uint32_t released, int64_t time_ns) {
-    const struct dag_vertices *vertices = &dag->vertices;
-    uint32_t first = dag->threads[dag_thread_of(dag, released)].first;
-    for (uint32_t v = released; v-- > first;) {
-        if (vertices->time_ns[v] <= time_ns) return v;
-        uint32_t task = vertices->kind[v] == VERTEX_START ? vertices->task[v] : DAG_NONE;
-        if (task != DAG_NONE && dag->tasks[task].end > released)
-            return dag->tasks[task].flags & TASK_BEGUN_BEFORE ? v : DAG_NONE;
-    }
-    return DAG_NONE;
-}
-
-// The start of such a body, whenever that is.
-static uint32_t start_with_it(const struct dag *dag, const struct dag_ask *ask) {
-    return last_vertex_by(dag, ask->released, INT64_MIN);
-}
-
-static void find_objects_had(struct dag *dag) {
-    for (uint32_t i = 0; i < dag->ask_count; i++) {
-        struct dag_ask *ask = &dag->asks[i];
-        if (dag->resources[ask->resource].kind == RESOURCE_POOL && only_gives(ask))
-            ask->had_at = start_with_it(dag, ask);
-    }
-}
-
 // How many units there were from the beginning at the least. Of a pool, objects that are yet to be made count as free:
 // whatever waits until one is made, waits for nothing that is held.
 static int64_t known_units(const struct dag *dag, const struct dag_resource *resource) {
@@ -271,7 +239,7 @@ static void begin_counts(struct replay *replay) {
     for (uint32_t r = 0; r < dag->resource_count; r++) dag->resources[r].initial = known_units(dag, &dag->resources[r]);
     for (uint32_t i = 0; i < dag->ask_count; i++) { // objects that were put in first are not there before
         struct dag_resource *resource = &dag->resources[dag->asks[i].resource];
-        bool put = resource->kind == RESOURCE_POOL && only_gives(&dag->asks[i]) && dag->asks[i].had_at == DAG_NONE;
+        bool put = resource->kind == RESOURCE_POOL && dag->asks[i].got == DAG_NONE && dag->asks[i].released != DAG_NONE;
         if (put) resource->initial = max_ns(resource->initial - dag->asks[i].units, 0);
     }
     for (uint32_t r = 0; r < dag->resource_count; r++)
@@ -313,6 +281,21 @@ static void count_got(struct replay *replay, struct dag_ask *ask) {
     count->available -= ask->units;
 }
 
+// The thread's last vertex by then before it gives the resource back, if the body in which it does is the same. A body
+// that had begun before recording did may be known later only, as one that was taken up while classes were woven: it
+// has the resource from its start. DAG_NONE: the thread had none.
+static uint32_t last_vertex_by(const struct dag *dag, uint32_t released, int64_t time_ns) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    uint32_t first = dag->threads[dag_thread_of(dag, released)].first;
+    for (uint32_t v = released; v-- > first;) {
+        if (vertices->time_ns[v] <= time_ns) return v;
+        uint32_t task = vertices->kind[v] == VERTEX_START ? vertices->task[v] : DAG_NONE;
+        if (task != DAG_NONE && dag->tasks[task].end > released)
+            return dag->tasks[task].flags & TASK_BEGUN_BEFORE ? v : DAG_NONE;
+    }
+    return DAG_NONE;
+}
+
 static bool find_taking(struct replay *replay, struct dag_ask *ask) {
     ask->had_at = last_vertex_by(replay->dag, ask->released, replay->counts[ask->resource].first_asked_ns);
     replay->found_takings |= ask->had_at != DAG_NONE;
@@ -341,7 +324,7 @@ static bool was_taken_since(const struct dag_resource *resource, const struct co
 static void count_freed(struct replay *replay, struct dag_ask *ask) {
     const struct dag_resource *resource = &replay->dag->resources[ask->resource];
     struct count *count = &replay->counts[ask->resource];
-    bool alone = ask->got == DAG_NONE && ask->had_at == DAG_NONE;
+    bool alone = ask->got == DAG_NONE;
     count->given += alone;
     if (alone && is_exclusive(resource)) {
         count_lock_freed(replay, ask);
@@ -372,20 +355,13 @@ static void find_initial(struct replay *replay) {
     }
 }
 
-// Where takers give back what they took, a thread that only gives back had taken it before that was told. Of permits
-// whose number is not known, those are there beside the others.
+// Where takers give back what they took, a thread that only gives back had taken it before that was told.
 static void count_permits_had(struct replay *replay, struct dag_ask *ask) {
-    struct dag_resource *resource = &replay->dag->resources[ask->resource];
+    const struct dag_resource *resource = &replay->dag->resources[ask->resource];
     struct count *count = &replay->counts[ask->resource];
-    if (resource->kind != RESOURCE_PERMITS || !resource->goes_round || !only_gives(ask)) return;
-    if (resource->capacity < 0) {
-        ask->had_at = start_with_it(replay->dag, ask);
-        if (ask->had_at == DAG_NONE) return;
-        replay->found_takings = true;
-        resource->initial += ask->units;
-    } else if (count->had + ask->units <= resource->capacity && find_taking(replay, ask)) {
-        count->had += ask->units;
-    }
+    bool alone = ask->got == DAG_NONE, fits = count->had + ask->units <= resource->capacity;
+    if (resource->kind != RESOURCE_PERMITS || !resource->goes_round || !alone || !fits) return;
+    if (find_taking(replay, ask)) count->had += ask->units;
 }
 
 // A capacity tells the most permits that there were, those included that nothing had taken before they were given.
@@ -730,7 +706,6 @@ bool find_grants(struct builder *builder) {
     size_t asks = (size_t)dag->ask_count + 1;
     if (!dag->ask_count) return true;
     forget_unseen_ends(dag);
-    find_objects_had(dag);
     struct replay replay = {.dag = dag,
                             .turns = malloc(TURNS * asks * sizeof *replay.turns),
                             .counts = calloc((size_t)dag->resource_count + 1, sizeof *replay.counts),

@@ -1076,7 +1076,7 @@ static void test_what_was_taken_up_unseen(void **state) {
     const struct {
         enum resource_kind kind;
         int64_t capacity;
-    } of[] = {{RESOURCE_LOCK, 1}, {RESOURCE_PERMITS, -1}, {RESOURCE_PERMITS, 1}, {RESOURCE_POOL, 1}};
+    } of[] = {{RESOURCE_LOCK, 1}, {RESOURCE_PERMITS, 1}};
     for (unsigned i = 0; i < sizeof of / sizeof *of; i++) {
         struct program_by_hand p = begin(2, of[i].kind, of[i].capacity, 0);
         spawn(&p, 130, 2);
