@@ -259,6 +259,7 @@ void stuck_find(struct simulation *sim) {
             return;
         }
     }
+    if (stuck->length == 0 && stuck->pool == 0) stuck->pool = pool_with_a_queue(sim); // what waits is no task
     stuck->open = stuck->pool == 0 && stuck->length > 0;
 }
 
@@ -312,12 +313,16 @@ static void put_wanted(struct words *words, const struct dag *dag, uint32_t inde
     if (ask->site) put(words, " at %s", dag_place_text(dag, ask->site, place, sizeof place));
 }
 
-// What a task waits for, which may be called like itself.
+// What a task waits for, which may be called like itself: "Main.run:12", or, where no site is known, "a task of
+// pool-1".
 static void put_next(struct words *words, const struct dag *dag, uint32_t task, uint32_t next) {
+    const char *of_none = "a task of ";
     char name[512], other[512];
     dag_task_text(dag, task, name, sizeof name);
     dag_task_text(dag, next, other, sizeof other);
-    put(words, "%s%s", task != next && strcmp(name, other) == 0 ? "another task of " : "", other);
+    const bool alike = task != next && strcmp(name, other) == 0;
+    const size_t known = strncmp(other, of_none, strlen(of_none)) == 0 ? strlen(of_none) : 0;
+    put(words, "%s%s", alike ? "another task of " : "", alike ? other + known : other);
 }
 
 // Each step has what its task holds that the one before it waits for. The last task of a chain only is what no worker

@@ -3,6 +3,7 @@
 // of workers), recorded with so many workers and clients, and played anew with others. What the simulation says of the
 // recording is what such a service then does.
 #include "dag/simulate/clients.h"
+#include "dag/simulate/stuck.h"
 #include "metrics/quantiles.h"
 #include "metrics/service.h"
 #include "optimize/search.h"
@@ -293,6 +294,32 @@ static void test_another_pool_is_what_it_then_does(void **state) {
     }
 }
 
+// One worker is at what never ends, as an acceptor is. Without another one requests lie in the queue, and who waits for
+// their answers is no task.
+static void test_a_pool_that_never_ends_starves_its_clients(void **state) {
+    (void)state;
+    enum { ACCEPTOR = 50, ACCEPTS = 8000 };
+    const struct service service = service_of(4, 2, 1);
+    const struct model model = {.kind = MODEL_POOL};
+    struct simulate_fixture fixture;
+    struct play recorded;
+    char text[512];
+    play(&service, &recorded);
+    struct trace_builder *tb = record(&service, &recorded);
+    tb_running(tb, ACCEPTS);
+    tb_thread(tb, ACCEPTOR, "http-1", 0);
+    tb_event(tb, ACCEPTOR, 2, EVENT_WORKER_BEGIN, 1);
+    tb_event(tb, ACCEPTOR, 3, EVENT_TASK_START, ACCEPTS);
+    simulate_fixture_open(&fixture, tb);
+    assert_int_equal(simulation_run(fixture.simulation, &fixture.edit, &model), DAG_OK);
+    dag_edit_resize(&fixture.edit, 1, 1);
+    assert_int_equal(simulation_run(fixture.simulation, &fixture.edit, &model), DAG_DEADLOCK);
+    const struct stuck *stuck = simulation_stuck(fixture.simulation);
+    assert_string_equal(stuck_text(fixture.dag, stuck, text, sizeof text),
+                        "no worker of http is left for its queue, since what they run goes on when recording ends");
+    simulate_fixture_close(&fixture);
+}
+
 static int64_t stop_ns(const struct dag *run) {
     uint32_t v = 0;
     while (v < run->vertex_count && run->vertices.kind[v] != VERTEX_SHUTDOWN) v++;
@@ -531,6 +558,7 @@ int main(void) {
         cmocka_unit_test(test_nothing_changed_is_exact),
         cmocka_unit_test(test_loops_are_told_apart),
         cmocka_unit_test(test_another_pool_is_what_it_then_does),
+        cmocka_unit_test(test_a_pool_that_never_ends_starves_its_clients),
         cmocka_unit_test(test_the_end_awaits_the_load),
         cmocka_unit_test(test_other_clients),
         cmocka_unit_test(test_a_part_tells_as_much),
