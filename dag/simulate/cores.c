@@ -59,10 +59,10 @@ static void begin_stretch(struct cores *cores) {
         cores->stretch_end_ns = end_of_stretch_ns(cores);
         if (!is_stretch_over(cores)) break;
     }
-    cores->taken = 0;
+    cores->others = (struct cores_others){0};
     if (cores->stretch == recorded->background_count) return;
-    double taken = recorded->background[cores->stretch].cores;
-    cores->taken = cores->count < recorded->cores ? taken * cores->count / recorded->cores : taken;
+    cores->others = recorded->background[cores->stretch].others;
+    if (cores->count < recorded->cores) cores->others.cores *= cores->count / recorded->cores;
 }
 
 // ---- compilers, and the pace of what they have got to
@@ -117,13 +117,12 @@ static double pace_now(const struct cores *cores, uint32_t computing) {
 
 // While there is something to compile the compilers are so many processes more; else they take up what arises.
 static void share_with_compilers(struct cores *cores, uint32_t computing) {
-    const double left = cores->count - cores->taken,
-                 wanted = in_this_run(cores, compiling_now(cores)->by_work) * cores->pace;
+    const double wanted = in_this_run(cores, compiling_now(cores)->by_work) * cores->pace;
     const double compilers = cores->recorded.compilers[pace_class(compiled_part(cores))];
-    cores->rate = computing ? lesser(1, left / (computing * (1 + wanted))) : 0;
+    cores->rate = computing ? cores_rate(cores->count, cores->others, computing * (1 + wanted)) : 0;
     cores->wanted_rate = cores->compiled_rate = wanted * computing * cores->rate;
     if (!compiles(cores) && cores->compiled_rate <= compilers * cores->rate) return;
-    cores->rate = lesser(1, left / (computing + compilers));
+    cores->rate = cores_rate(cores->count, cores->others, computing + compilers);
     cores->wanted_rate = wanted * computing * cores->rate;
     cores->compiled_rate =
         compiles(cores) ? compilers * cores->rate : lesser(compilers * cores->rate, cores->wanted_rate);
@@ -184,7 +183,7 @@ static double work_to_change_ns(const struct cores *cores) {
 }
 
 static void find_rates(struct cores *cores, uint32_t computing) {
-    cores->rate = cores_rate(cores->count, cores->taken, computing);
+    cores->rate = cores_rate(cores->count, cores->others, computing);
     cores->pace = 1;
     if (!cores->recorded.pace) return;
     pass_compiling(cores);
@@ -228,8 +227,8 @@ void cores_begin(struct cores *cores, double count, const struct cores_recorded 
 static float crowding_of(const struct cores *cores, const struct cores_share *share) {
     double moved_ns = (double)(cores->moved_ns - share->joined_ns);
     double got_ns = cores_clock_since(cores->got, share->joined_got);
-    double slowdown =
-        moved_ns > 0 ? 1 - got_ns / moved_ns : 1 - cores_rate(cores->count, cores->taken, event_count(&cores->due) + 1);
+    double slowdown = moved_ns > 0 ? 1 - got_ns / moved_ns
+                                   : 1 - cores_rate(cores->count, cores->others, event_count(&cores->due) + 1);
     return (float)greater(slowdown, 0);
 }
 

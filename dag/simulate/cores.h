@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Processor sharing: processes that compute share the cores fairly, as a fair scheduler has it, none on more than one.
 //
-// The clock of service: what each process that computes gets, whichever it is, passes at min(1, (cores - b) / n) of
+// The clock of service: what each process that computes gets, whichever it is, passes at r = min(1, (cores - b) / n) of
 // real time, where others (the JVM's own threads, other processes) take b cores, which changes as the run gets on; so a
-// process that has so much to compute is done when this clock has gone on by as much. Hence a heap by that clock's
+// process that has so much to compute is done when this clock has gone on by as much. Others are so many threads, of
+// which none gets more than a process does: where more processes compute than did then they give way (max-min fairness:
+// Bertsekas, Gallager, Data Networks, 2nd ed. 1992, Sec. 6.5.2). Hence a heap by that clock's
 // time, and nothing to touch when others come and go. Service stands still in pauses of the JVM, each of which comes
 // when as much has been computed in all as had been when it was recorded.
 #ifndef REHYPE_DAG_CORES_H
@@ -19,10 +21,15 @@ struct cores_pause {
     int64_t length_ns;
 };
 
-struct cores_background {  // a stretch of the run; it ends at the first of
-    int64_t until_work_ns; // computed in all
-    int64_t until_ns;      // passed, but for pauses
-    double cores;          // what others take
+struct cores_others {
+    double cores;   // that they take, if they get it
+    double threads; // so many are they; INFINITY: they take it whoever else computes
+};
+
+struct cores_background {       // a stretch of the run; it ends at the first of
+    int64_t until_work_ns;      // computed in all
+    int64_t until_ns;           // passed, but for pauses
+    struct cores_others others; // who compute meanwhile
 };
 
 // What there is to compile: so much when the stretch begins, and so much more for each ns of work in it.
@@ -93,7 +100,7 @@ struct cores {
     struct cores_recorded recorded;
     uint32_t next_pause, stretch;
     int64_t pause_left_ns;
-    double taken;           // cores that others take
+    struct cores_others others;
     double stretch_work_ns; // the stretch ends when so much has been computed in all, or so much time has passed but
     double stretch_end_ns;  // for pauses; INFINITY: never
     double rate;            // what each that computes gets of a core since since_ns
@@ -104,8 +111,11 @@ struct cores {
 };
 
 // What each of n processes that compute gets of a core.
-static inline double cores_rate(double count, double taken, uint32_t n) {
-    return n > count - taken ? (count - taken) / n : 1;
+static inline double cores_rate(double count, struct cores_others others, double n) {
+    const double left = count - others.cores;
+    if (!(n > left)) return 1;
+    const double each = left / n, fair = count / (n + others.threads);
+    return each > fair ? each : fair < 1 ? fair : 1;
 }
 
 // Zero-initialise; cores_reserve as events_reserve.

@@ -43,7 +43,7 @@ static void measure_others(struct simulation *sim, const double *own_ns) {
         double length_ns = (double)(to->time_ns - from->time_ns);
         double busy_ns = fmax((double)(to->machine_cpu_ns - from->machine_cpu_ns),
                               (double)(to->process_cpu_ns - from->process_cpu_ns));
-        sim->recorded.others[s] = length_ns > 0 ? fmax(busy_ns - own_ns[s], 0) / length_ns : 0;
+        sim->recorded.others[s].cores = length_ns > 0 ? fmax(busy_ns - own_ns[s], 0) / length_ns : 0;
     }
 }
 
@@ -146,6 +146,11 @@ struct had {
     double cold_ns, turns_ns;       // compiled part, and part of a core that each has to do without, times time
 };
 
+// Others' threads, as far as the recording tells them: while cores were taken.
+struct crowd {
+    double threads, weight; // their sum, each as long as threads were awake meanwhile
+};
+
 struct sweep {
     struct simulation *sim;
     const struct steps *steps;
@@ -164,6 +169,8 @@ struct sweep {
     // The first time, when what others took is bounded; NULL the second time.
     int64_t *together_ns; // by number, up to `most`: how long so many, or more than `most`, were awake since a sample
     uint32_t most;
+    double threads_ns; // since a sample: for how long each of them was awake, in all
+    struct crowd crowd;
     const double *own_ns; // by sample: what edges computed until then
 };
 
@@ -196,14 +203,55 @@ static double cores_needed(const int64_t *together_ns, uint32_t most, double own
 // two samples.
 static void bound_others(struct sweep *sweep) {
     const double nearly_all = 0.99;
-    double *others = &sweep->sim->recorded.others[sweep->sample];
+    struct cores_others *others = &sweep->sim->recorded.others[sweep->sample];
     double needed = cores_needed(sweep->together_ns, sweep->most, nearly_all * sweep->own_ns[sweep->sample]);
-    *others = fmax(fmin(*others, recorded_cores(sweep->sim) - needed), 0);
+    others->cores = fmax(fmin(others->cores, recorded_cores(sweep->sim) - needed), 0);
     memset(sweep->together_ns, 0, (sweep->most + 1) * sizeof *sweep->together_ns);
 }
 
+// Whether the cores were taken from the sample before until the next; else who was awake and did not compute slept
+// unseen.
+static bool were_taken(const struct sweep *sweep) {
+    const double nearly_all = 0.95;
+    const struct dag *dag = sweep->sim->dag;
+    const uint32_t s = sweep->sample;
+    if (s == 0) return false;
+    const double length_ns = (double)(dag->samples[s].time_ns - dag->samples[s - 1].time_ns);
+    const double busy_ns = (double)(dag->samples[s].machine_cpu_ns - dag->samples[s - 1].machine_cpu_ns);
+    return busy_ns >= nearly_all * recorded_cores(sweep->sim) * length_ns;
+}
+
+// Where each thread that was awake had a good part less than a core since cores were taken, each of others had no more
+// than that: so many they were at the least, and hardly more, since they would have taken more.
+static void count_others(struct sweep *sweep) {
+    const double taken_from = 0.75;
+    struct cores_others *others = &sweep->sim->recorded.others[sweep->sample];
+    const double each = sweep->threads_ns > 0 ? sweep->own_ns[sweep->sample] / sweep->threads_ns : 1;
+    const bool tells = each > 0 && each < taken_from && were_taken(sweep);
+    others->threads = tells ? others->cores / each : INFINITY;
+    if (others->cores > 0 && tells) {
+        sweep->crowd.threads += others->threads * sweep->threads_ns;
+        sweep->crowd.weight += sweep->threads_ns;
+    }
+    sweep->threads_ns = 0;
+}
+
+// While there was a core for each they were as many as on the mean of the other times.
+static void count_others_elsewhere(const struct sweep *sweep) {
+    const struct simulation *sim = sweep->sim;
+    if (sweep->crowd.weight <= 0) return;
+    const double mean = sweep->crowd.threads / sweep->crowd.weight;
+    for (uint32_t s = 0; s < sim->dag->sample_count; s++) {
+        struct cores_others *others = &sim->recorded.others[s];
+        if (!isfinite(others->threads)) others->threads = fmax(mean, others->cores);
+    }
+}
+
 static void pass_sample(struct sweep *sweep) {
-    if (sweep->together_ns) bound_others(sweep);
+    if (sweep->together_ns) {
+        bound_others(sweep);
+        count_others(sweep);
+    }
     if (sweep->pacing && !sweep->looks)
         sweep->pacing->rate[sweep->sample] = (float)(sweep->awake_ns > 0 ? sweep->shared_ns / sweep->awake_ns : 1);
     sweep->shared_ns = sweep->awake_ns = 0;
@@ -279,12 +327,17 @@ static void serve_paced(struct sweep *sweep, int64_t from_ns, int64_t until_ns) 
     }
 }
 
+static void be_together(struct sweep *sweep, int64_t length_ns) {
+    sweep->together_ns[sweep->awake < sweep->most ? sweep->awake : sweep->most] += length_ns;
+    sweep->threads_ns += (double)sweep->awake * (double)length_ns;
+}
+
 static void serve(struct sweep *sweep, int64_t until_ns) {
     int64_t from_ns = sweep->now_ns;
     sweep->now_ns = until_ns;
     if (sweep->paused || sweep->awake == 0) return; // before the first edge the clock stands at INT64_MIN
     if (sweep->together_ns)
-        sweep->together_ns[sweep->awake < sweep->most ? sweep->awake : sweep->most] += until_ns - from_ns;
+        be_together(sweep, until_ns - from_ns);
     else if (sweep->pacing)
         serve_paced(sweep, from_ns, until_ns);
     else
@@ -351,16 +404,19 @@ static void find_background(struct simulation *sim, bool compilers_known) {
     const struct dag *dag = sim->dag;
     for (uint32_t s = 0; s < dag->sample_count; s++) {
         const struct dag_sample *from = &dag->samples[s ? s - 1 : 0], *to = &dag->samples[s];
-        const double length_ns = (double)(to->time_ns - from->time_ns), others = sim->recorded.others[s];
+        const double length_ns = (double)(to->time_ns - from->time_ns);
+        const struct cores_others others = sim->recorded.others[s];
         const double compiling =
             compilers_known && length_ns > 0 ? (double)(to->compiled_ns - from->compiled_ns) / length_ns : 0;
-        sim->recorded.background[s].cores = fmax(others - compiling, 0);
+        const double left = others.cores > 0 ? fmax(1 - compiling / others.cores, 0) : 0;
+        sim->recorded.background[s].others =
+            left > 0 ? (struct cores_others){left * others.cores, left * others.threads} : (struct cores_others){0};
     }
 }
 
 static bool anyone_else(const struct simulation *sim) {
     bool any = false;
-    for (uint32_t s = 0; s < sim->dag->sample_count && !any; s++) any = sim->recorded.others[s] > 0;
+    for (uint32_t s = 0; s < sim->dag->sample_count && !any; s++) any = sim->recorded.others[s].cores > 0;
     return any;
 }
 
@@ -369,7 +425,8 @@ static bool measure_background(const struct sweep *over, const uint8_t *played) 
     struct simulation *sim = over->sim;
     const struct dag *dag = sim->dag;
     if (sim->replicated && sim->replicated->calibrated) {
-        memcpy(sim->recorded.others, sim->replicated->recorded.others, dag->sample_count * sizeof(double));
+        memcpy(sim->recorded.others, sim->replicated->recorded.others,
+               dag->sample_count * sizeof *sim->recorded.others);
         return true;
     }
     uint32_t cores = dag->trace->header.cores;
@@ -382,7 +439,10 @@ static bool measure_background(const struct sweep *over, const uint8_t *played) 
     if (ok) {
         measure_own(dag, played, own_ns);
         measure_others(sim, own_ns);
-        if (anyone_else(sim)) go_through(&sweep);
+        if (anyone_else(sim)) {
+            go_through(&sweep);
+            count_others_elsewhere(&sweep);
+        }
     }
     free(own_ns);
     free(sweep.together_ns);
@@ -421,10 +481,20 @@ static void find_mean_pace(struct pacing *pacing, const struct dag *dag) {
     }
 }
 
+// Where the pace is not known compilers are among others. These don't give way for nothing: what is not compiled takes
+// longer.
+static void keep_compilers(const struct sweep *sweep) {
+    const struct simulation *sim = sweep->sim;
+    const uint32_t samples = sim->dag->sample_count;
+    if (sweep->pacing || samples == 0 || sim->dag->samples[samples - 1].compiled_ns <= 0) return;
+    for (uint32_t s = 0; s < samples; s++) sim->recorded.others[s].threads = INFINITY;
+}
+
 static bool pace_run(struct sweep *sweep) {
     struct simulation *sim = sweep->sim;
     struct pacing *pacing = sim->recorded.pacing;
     if (pacing && !learn_pace(sweep)) return false;
+    keep_compilers(sweep);
     go_through(sweep);
     find_background(sim, sweep->pacing);
     if (!sweep->pacing) return true;
@@ -469,7 +539,7 @@ bool service_new(struct simulation *sim) {
     if (ok && !corrects(sim, CORRECTION_SERVICE))
         memset(sim->recorded.residuals, 0, ((size_t)dag->vertex_count + 1) * sizeof *sim->recorded.residuals);
     for (uint32_t i = 0; ok && i < dag->sample_count && !corrects(sim, CORRECTION_OTHER_LOAD); i++)
-        sim->recorded.background[i].cores = 0;
+        sim->recorded.background[i].others = (struct cores_others){0};
     return ok;
 }
 

@@ -177,7 +177,7 @@ struct recorded {
     struct cores_residual *residuals;    // of a vertex: of the edge to it
     struct cores_pause *pauses;          // a pause of the DAG each
     struct cores_background *background; // a sample of the DAG each: until then
-    double *others;                      // likewise: how many cores whatever is no edge had, compilers too
+    struct cores_others *others;         // likewise: what whatever is no edge had, compilers too
     struct pacing *pacing;               // how what they compute is work (service.h); NULL: it is
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "simulate_reference.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,6 +149,8 @@ struct reference {
     struct residual *residual; // a vertex each
     ticks *stretch_ends;       // a sample each: what had been computed in all until then
     double *taken;             // cores, by others, in the stretch that ends there
+    double *threads;           // that these are; INFINITY: not known
+    double *awake_ns;          // while the recording's own threads were awake, of each of them
     ticks work;                // computed in all
     ticks *pause_comes;        // a pause each: what had been computed in all when it came
     uint32_t next_pause;
@@ -1891,11 +1894,22 @@ static int64_t room(const struct reference *r) {
     return (int64_t)((cores - taken) * (1 << 20) + 0.5);
 }
 
-// Of n that compute each gets min(1, room / n).
+// All cores, and those that compute and others' threads, among which none gets more than another, in the same units.
+static int64_t fair_of(const struct reference *r, uint32_t computing, int64_t *of) {
+    const double cores = r->model->cores > 0 ? r->model->cores : r->dag->trace->header.cores;
+    const double threads = stretch(r) == DAG_NONE ? 0 : r->threads[stretch(r)];
+    *of = threads < 1 << 20 ? (int64_t)((computing + threads) * (1 << 20) + 0.5) : INT64_MAX >> 20;
+    return threads < 1 << 20 ? (int64_t)(cores * (1 << 20) + 0.5) : 0;
+}
+
+// Of n that compute each gets min(1, room / n), or what is fair if that is more.
 static int64_t share_of(const struct reference *r, uint32_t computing, int64_t *of) {
-    int64_t parts = room(r);
+    int64_t parts = room(r), fair_parts_of, fair = fair_of(r, computing, &fair_parts_of);
     *of = (int64_t)computing << 20;
-    return parts > *of || parts == 0 ? *of : parts;
+    if (parts > *of || (parts == 0 && fair == 0)) return *of;
+    if ((double)fair / (double)fair_parts_of <= (double)parts / (double)*of) return parts;
+    *of = fair_parts_of;
+    return fair > *of ? *of : fair;
 }
 
 static ticks up(ticks numerator, ticks denominator) {
@@ -2273,6 +2287,18 @@ static double could_compute_ns(const struct reference *r, const bool *edges, con
     return sum_ns;
 }
 
+static double awake_between_ns(const struct reference *r, const bool *edges, const int64_t *instants, size_t count,
+                               uint32_t s) {
+    double sum_ns = 0;
+    for (size_t i = 1; i < count; i++) {
+        if (instants[i - 1] < r->dag->samples[s - 1].time_ns || instants[i] > r->dag->samples[s].time_ns) continue;
+        if (is_paused(r, instants[i - 1], instants[i])) continue;
+        for (uint32_t v = 0; v < r->dag->vertex_count; v++)
+            sum_ns += edges[v] ? (double)overlap_ns(awake_of(r, v), instants[i - 1], instants[i]) : 0;
+    }
+    return sum_ns;
+}
+
 // Cores that others had from the sample before until then, of those that edges can have done without while awake.
 static void find_taken(struct reference *r, const bool *edges, const int64_t *instants, size_t count, uint32_t s) {
     const struct dag_sample *from = &r->dag->samples[s - 1], *to = &r->dag->samples[s];
@@ -2301,21 +2327,41 @@ static void find_taken(struct reference *r, const bool *edges, const int64_t *in
     double others = length_ns > 0 ? (busy_ns - own_ns) / length_ns : 0;
     if (others > cores - enough) others = cores - enough;
     r->taken[s] = others > 0 ? others : 0;
+    r->awake_ns[s] = awake_between_ns(r, edges, instants, count, s);
+    const double each = r->awake_ns[s] > 0 ? own_ns / r->awake_ns[s] : 1;
+    const double machine_ns = (double)(to->machine_cpu_ns - from->machine_cpu_ns);
+    const bool full = machine_ns >= 0.95 * cores * length_ns;
+    r->threads[s] = full && each > 0 && each < 0.75 ? r->taken[s] / each : INFINITY;
+}
+
+// Where that was not told they are as many as elsewhere.
+static void find_threads(struct reference *r) {
+    double sum = 0, weight = 0;
+    for (uint32_t s = 1; s < r->dag->sample_count; s++) {
+        if (isinf(r->threads[s]) || r->taken[s] <= 0) continue;
+        sum += r->threads[s] * r->awake_ns[s];
+        weight += r->awake_ns[s];
+    }
+    for (uint32_t s = 1; s < r->dag->sample_count && weight > 0; s++) {
+        if (isinf(r->threads[s])) r->threads[s] = sum / weight > r->taken[s] ? sum / weight : r->taken[s];
+    }
 }
 
 // Between two instants nothing changes: all that are awake have an equal share.
 static void share_between(struct reference *r, const bool *edges, int64_t from_ns, int64_t to_ns, ticks *service) {
-    double cores = r->dag->trace->header.cores;
+    double cores = r->dag->trace->header.cores, threads = 0;
     uint32_t awake = 0;
     for (uint32_t s = r->dag->sample_count; s-- > 1;) {
         bool within = r->dag->samples[s - 1].time_ns <= from_ns && to_ns <= r->dag->samples[s].time_ns;
         if (within) cores -= r->taken[s];
+        if (within) threads = r->threads[s];
     }
     for (uint32_t v = 0; v < r->dag->vertex_count; v++) {
         awake += edges[v] && overlap_ns(awake_of(r, v), from_ns, to_ns) > 0;
     }
     bool slowed_down = r->dag->trace->header.cores && awake > cores;
-    double each = slowed_down ? cores / awake : 1;
+    double each = slowed_down ? cores / awake : 1, fair = r->dag->trace->header.cores / (awake + threads);
+    if (slowed_down && fair > each) each = fair < 1 ? fair : 1;
     ticks got = (ticks)((double)(to_ns - from_ns) * each * (double)(1 << FRACTION));
     for (uint32_t v = 0; v < r->dag->vertex_count; v++) {
         if (edges[v] && overlap_ns(awake_of(r, v), from_ns, to_ns) > 0) service[v] += got;
@@ -2332,6 +2378,7 @@ static void find_residuals(struct reference *r) {
     for (uint32_t v = 0; v < r->dag->vertex_count; v++) edges[v] = is_edge(r, v);
     size_t count = find_instants(r, edges, instants);
     for (uint32_t s = 1; s < r->dag->sample_count; s++) find_taken(r, edges, instants, count, s);
+    find_threads(r);
     for (size_t i = 0; i < count; i++) {
         bool passes = i > 0 && instants[i] > instants[i - 1] && !is_paused(r, instants[i - 1], instants[i]);
         if (passes) share_between(r, edges, instants[i - 1], instants[i], service);
@@ -2420,7 +2467,9 @@ void reference_simulate(const struct dag *dag, const struct dag_edit *edit, cons
                           .residual = must(calloc((size_t)dag->vertex_count + 1, sizeof(struct residual))),
                           .stretch_ends = must(calloc((size_t)dag->sample_count + 1, sizeof(ticks))),
                           .pause_comes = must(calloc((size_t)dag->pause_count + 1, sizeof(ticks))),
-                          .taken = must(calloc((size_t)dag->sample_count + 1, sizeof(double)))};
+                          .taken = must(calloc((size_t)dag->sample_count + 1, sizeof(double))),
+                          .threads = must(calloc((size_t)dag->sample_count + 1, sizeof(double))),
+                          .awake_ns = must(calloc((size_t)dag->sample_count + 1, sizeof(double)))};
     find_pools(&r);
     find_ends_of_pools(&r);
     if (model->kind == MODEL_CPU && dag->vertices.compute_ns) {
@@ -2434,6 +2483,8 @@ void reference_simulate(const struct dag *dag, const struct dag_edit *edit, cons
     free(r.stretch_ends);
     free(r.pause_comes);
     free(r.taken);
+    free(r.threads);
+    free(r.awake_ns);
 }
 
 void reference_destroy(struct reference_run *run) {

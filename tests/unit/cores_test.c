@@ -42,7 +42,7 @@ static void make_world(struct world *world, uint64_t seed, double count, double 
         work_ns += below(world, 40000); // some are empty
         end_ns += below(world, 60000);
         double taken = most_taken * (double)below(world, 1000) / 1000;
-        world->background[i] = (struct cores_background){work_ns, end_ns, taken};
+        world->background[i] = (struct cores_background){work_ns, end_ns, {taken, INFINITY}};
     }
     for (int i = 0; i < PAUSES; i++) {
         world->pauses[i] = (struct cores_pause){(i + 1) * 20000 + below(world, 10000), 1 + below(world, 5000)};
@@ -93,7 +93,7 @@ static void test_work_is_conserved_within_capacity(void **state) {
         make_world(&world, seed, count, 3.5);
         play(&world, false);
         for (int i = 0; i < STRETCHES; i++) {
-            double taken = world.background[i].cores;
+            double taken = world.background[i].others.cores;
             least_taken = fmin(least_taken, count < 4 ? taken * count / 4 : taken);
         }
         double left = world.cores.stretch == STRETCHES ? 0 : least_taken;
@@ -125,7 +125,7 @@ static void test_no_background_is_none(void **state) {
 // Two processes of 1000 ns on two cores, of which others have one for the first 500 ns that are computed.
 static void test_others_take_their_share(void **state) {
     (void)state;
-    const struct cores_background background = {500, INT64_MAX, 1};
+    const struct cores_background background = {500, INT64_MAX, {1, INFINITY}};
     const struct cores_recorded recorded = {.cores = 2, .background = &background, .background_count = 1};
     struct cores cores = {0};
     assert_true(cores_reserve(&cores, 2));
@@ -141,7 +141,7 @@ static void test_others_take_their_share(void **state) {
 // When two processes of 1000 ns are done on so many of two cores, of which others have one for the first 500 ns of
 // time.
 static int64_t end_beside_others(double count) {
-    const struct cores_background background = {INT64_MAX, 500, 1};
+    const struct cores_background background = {INT64_MAX, 500, {1, INFINITY}};
     const struct cores_recorded recorded = {.cores = 2, .background = &background, .background_count = 1};
     struct cores cores = {0};
     int64_t end_ns = 0;
@@ -161,6 +161,32 @@ static void test_others_end_by_time(void **state) {
     (void)state;
     assert_int_equal(end_beside_others(2), 1250);
     assert_int_equal(end_beside_others(1), 2500); // they have half a core for twice as long
+}
+
+// Others have one of two cores, as so many threads: beside four processes of 500 ns each has a quarter of a core, or,
+// if that is more, as much as one of them.
+static int64_t end_of_four_beside(double threads) {
+    const struct cores_background background = {INT64_MAX, INT64_MAX, {1, threads}};
+    const struct cores_recorded recorded = {.cores = 2, .background = &background, .background_count = 1};
+    struct cores cores = {0};
+    int64_t end_ns = 0;
+    assert_true(cores_reserve(&cores, 4));
+    cores_begin(&cores, 2, &recorded);
+    for (uint32_t process = 0; process < 4; process++)
+        cores_join(&cores, process, 0, (struct cores_demand){500, {0, 0}, 1});
+    while (cores.next_ns != INT64_MAX) {
+        end_ns = cores.next_ns;
+        cores_take(&cores);
+    }
+    cores_destroy(&cores);
+    return end_ns;
+}
+
+static void test_others_give_way(void **state) {
+    (void)state;
+    assert_int_equal(end_of_four_beside(INFINITY), 2000);
+    assert_int_equal(end_of_four_beside(12), 2000); // with an eighth of a core each they would have more than they want
+    assert_int_equal(end_of_four_beside(1), 1250);  // five on two cores
 }
 
 // Who got 300 ns less service than its share while it had half a core gets as much less again there, a third of it with
@@ -195,6 +221,7 @@ int main(void) {
         cmocka_unit_test(test_no_background_is_none),
         cmocka_unit_test(test_others_take_their_share),
         cmocka_unit_test(test_others_end_by_time),
+        cmocka_unit_test(test_others_give_way),
         cmocka_unit_test(test_luck_needs_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
