@@ -90,24 +90,42 @@ compare_kafka() { # KIND
         --slurpfile ours "$kept/kafka-$1.json" 'include "services"; broker_table($looks[0]; $ours[0]; $rounded_ms)'
 }
 
+# Two threads for each of the pools.
+two_threads() { # POOL...
+    jq -n '{schema: "rehype.plan/1", improvements: ($ARGS.positional | map({kind: "resize-pool", params: {pool: ., threads: 2}}))}' \
+        --args "$@"
+}
+
 # A broker with two handlers (and its controller, whose pool has the same name), as estimated from one with eight and as
-# recorded; under one producer, so that cores are free.
+# recorded, three times in turns; under one producer, so that cores are free. Of each the second half, in which code is
+# warm.
 change_kafka() {
-    local threads kafka_producers=1
-    for threads in 8 2; do
-        KAFKA_THREADS=$threads kafka
-        record_foreign kafka "handlers$threads"
-        "$rehype" metrics --json "$kept/kafka-handlers$threads.msgpack" >"$kept/kafka-handlers$threads.json" 2>/dev/null
+    local run threads half=50%..100% kafka_producers=1
+    for run in 1 2 3; do
+        for threads in 8 2; do
+            KAFKA_THREADS=$threads kafka
+            record_foreign kafka "handlers$threads.$run"
+            "$rehype" metrics --json --window $half "$kept/kafka-handlers$threads.$run.msgpack" \
+                >"$kept/kafka-handlers$threads.$run.json" 2>/dev/null
+        done
+        estimate_handlers $half "$kept/kafka-handlers8.$run.msgpack" >"$kept/kafka-to2.$run.json"
     done
-    "$rehype" suggest --json --all -o "$kept/kafka.plan.json" "$kept/kafka-handlers8.msgpack" 2>/dev/null |
-        jq '[.improvements[] | select(.kind == "resize-pool") | .params.pool |
-            select(startswith("data-plane-kafka-request-handler"))] | unique | {schema: "rehype.plan/1",
-            improvements: map({kind: "resize-pool", params: {pool: ., threads: 2}})}' >"$kept/kafka-to2.json"
-    "$rehype" estimate --json --apply "$kept/kafka-to2.json" -o "$kept/kafka-estimated.msgpack" \
-        "$kept/kafka-handlers8.msgpack" >"$kept/kafka-to2.estimate" 2>/dev/null || echo null >"$kept/kafka-to2.estimate"
-    printf '\nhandlers 8 to 2\n'
-    jq -rn -L "$root/bench" --slurpfile from "$kept/kafka-handlers8.json" --slurpfile to "$kept/kafka-handlers2.json" \
-        --slurpfile estimate "$kept/kafka-to2.estimate" 'include "services"; handlers_table($from[0]; $to[0]; $estimate[0])'
+    printf '\nhandlers 8 to 2, the second half of each run\n'
+    jq -rn -L "$root/bench" --slurpfile from <(cat "$kept"/kafka-handlers8.?.json) --slurpfile to <(cat "$kept"/kafka-handlers2.?.json) \
+        --slurpfile estimates <(cat "$kept"/kafka-to2.?.json) 'include "services"; handlers_table($from; $to; $estimates)'
+}
+
+# Where two pools have the name, the refusal has both with their numbers.
+estimate_handlers() { # WINDOW TRACE
+    local handlers=data-plane-kafka-request-handler plan=$kept/kafka-to2.plan pools refusal
+    two_threads $handlers >"$plan"
+    if ! refusal=$("$rehype" estimate --apply "$plan" -o "$kept/kafka-estimated.msgpack" --no-interval "$2" 2>&1); then
+        mapfile -t pools < <(grep -o "$handlers@[0-9]*" <<<"$refusal")
+        [ ${#pools[@]} -gt 0 ] || complain "$(tail -3 <<<"$refusal")"
+        two_threads "${pools[@]}" >"$plan"
+    fi
+    "$rehype" estimate --json --window "$1" --apply "$plan" -o "$kept/kafka-estimated.msgpack" --no-interval "$2" 2>/dev/null ||
+        complain "no estimate of the broker's handlers"
 }
 
 more_kafka() {

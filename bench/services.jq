@@ -78,12 +78,15 @@ def broker_table($looks; $ours; $rounded_ms): ("" | padded(34)) + ("broker" | pa
         grown($looks; "RequestHandlerAvgIdlePercent") / ($looks.last.s - $looks.first.s) / 1e9;
         ($ours | handlers | map(1 - .busy / .threads) | add); 3);
 
-def handlers_line($what; $path; $from; $to; $estimate; $unit; $digits): ($from | getpath($path)) as $before | ($to | getpath($path)) as $after |
-    ($estimate | if . then getpath($path) else null end) as $estimated |
-    ($what | padded(22)) + ([$before, $after, $estimated | if . then . / $unit else null end | rounded($digits) | pad(11)] | join("")) +
-    (if $estimated and $after then (($estimated / $after - 1) * 100 | rounded(1)) + " %" else "-" end | pad(9));
+# Of runs the median, and half of what they differ by beside the measured one.
+def handlers_line($what; $path; $from; $to; $estimates; $unit; $digits):
+    def figures: map(getpath($path) / $unit);
+    ($to | figures) as $after | ($after | median) as $measured | ($estimates | map(.estimated) | figures | median) as $estimated |
+    ($what | padded(22)) + ([($from | figures | median), $measured, ($after | (max - min) / 2), $estimated | rounded($digits) | pad(11)] | join("")) +
+    ((($estimated / $measured - 1) * 100 | rounded(1)) + " %" | pad(9));
 
-def handlers_table($from; $to; $estimate): ("" | padded(22)) + (["recorded", "changed", "estimated", "off"] | (.[0:3] | map(pad(11)) | join("")) + (.[3] | pad(9))),
-    handlers_line("requests/s"; ["requests", "throughput_per_s"]; $from; $to; $estimate.estimated; 1; 1),
-    handlers_line("latency, median, ms"; ["requests", "latency_ns", "p50"]; $from; $to; $estimate.estimated; 1e6; 3),
-    handlers_line("latency, p99, ms"; ["requests", "latency_ns", "p99"]; $from; $to; $estimate.estimated; 1e6; 2);
+def handlers_table($from; $to; $estimates): ("" | padded(22)) +
+        (["recorded", "changed", "noise", "estimated", "off"] | (.[0:4] | map(pad(11)) | join("")) + (.[4] | pad(9))),
+    handlers_line("requests/s"; ["requests", "throughput_per_s"]; $from; $to; $estimates; 1; 1),
+    handlers_line("latency, median, ms"; ["requests", "latency_ns", "p50"]; $from; $to; $estimates; 1e6; 3),
+    handlers_line("latency, p99, ms"; ["requests", "latency_ns", "p99"]; $from; $to; $estimates; 1e6; 2);

@@ -15,10 +15,11 @@ static int64_t so_far_ns(const struct dag *dag, const struct dag_task *task) {
 // What tells tasks alike: a number below that of all sites, classes and pools, or DAG_NONE.
 static uint32_t kind_of(const struct dag *dag, const struct dag_task *task) {
     if (task->start == DAG_NONE || task->flags & (TASK_NESTED | TASK_OF_ACTOR)) return DAG_NONE;
+    const struct trace *trace = dag->trace;
     if (task->site != DAG_NONE) return task->site;
-    if (!task->pool) return DAG_NONE;
-    const uint32_t of_class = dag->site_count + task->task_class;
-    return task->task_class ? of_class : dag->site_count + dag->trace->class_count + task->pool;
+    if (!task->pool || task->pool >= trace->pool_count) return DAG_NONE;
+    const bool has_class = task->task_class > 0 && task->task_class < trace->class_count;
+    return dag->site_count + (has_class ? task->task_class : trace->class_count + task->pool);
 }
 
 static void find_longest(const struct dag *dag, int64_t *longest_ns) {
