@@ -108,7 +108,7 @@ static bool warn_of_saturation(struct warnings *warnings, const struct dag *dag,
     if (there_was <= 0 || machine < saturated_share) return true;
     return warnings_say(warnings, error,
                         "the machine was saturated: %.1f %% of its cores' time was used, %.1f %% by the program; an "
-                        "estimate takes others to want as much again",
+                        "estimate takes others to want as much again, and to share the cores with it thread by thread",
                         100 * machine, 100 * process);
 }
 

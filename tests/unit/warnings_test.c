@@ -463,7 +463,7 @@ static void test_saturated(void **state) {
     open_run(&f, 100);
     assert_true(warn_of_trace(&f.warnings, f.dag, &f.error));
     expect(&f, "the machine was saturated: 98.0 % of its cores' time was used, 60.0 % by the program; an estimate "
-               "takes others to want as much again");
+               "takes others to want as much again, and to share the cores with it thread by thread");
     close_run(&f);
 }
 
