@@ -23,13 +23,13 @@ struct cores_pause {
 
 struct cores_others {
     double cores;   // that they take, if they get it
-    double threads; // so many are they; INFINITY: they take it whoever else computes
+    double threads; // so many are they; INFINITY: they take it however many processes compute
 };
 
 struct cores_background {       // a stretch of the run; it ends at the first of
     int64_t until_work_ns;      // computed in all
     int64_t until_ns;           // passed, but for pauses
-    struct cores_others others; // who compute meanwhile
+    struct cores_others others; // that compute meanwhile
 };
 
 // What there is to compile: so much when the stretch begins, and so much more for each ns of work in it.

@@ -209,8 +209,8 @@ static void bound_others(struct sweep *sweep) {
     memset(sweep->together_ns, 0, (sweep->most + 1) * sizeof *sweep->together_ns);
 }
 
-// Whether the cores were taken from the sample before until the next; else who was awake and did not compute slept
-// unseen.
+// Whether the cores were taken from the sample before until the next; else threads that were awake and did not compute
+// slept unseen.
 static bool were_taken(const struct sweep *sweep) {
     const double nearly_all = 0.95;
     const struct dag *dag = sweep->sim->dag;

@@ -294,8 +294,8 @@ static void test_another_pool_is_what_it_then_does(void **state) {
     }
 }
 
-// One worker is at what never ends, as an acceptor is. Without another one requests lie in the queue, and who waits for
-// their answers is no task.
+// One worker is at what never ends, as an acceptor is. Without another one requests lie in the queue, and what waits
+// for their answers is no task.
 static void test_a_pool_that_never_ends_starves_its_clients(void **state) {
     (void)state;
     enum { ACCEPTOR = 50, ACCEPTS = 8000 };
