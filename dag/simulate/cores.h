@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Processor sharing: processes that compute share the cores fairly, as a fair scheduler has it, none on more than one.
 //
-// The clock of service: what each process that computes gets, whichever it is, passes at r = min(1, (cores - b) / n) of
+// The clock of service: what each process that computes gets, whichever it is, passes at min(1, (cores - b) / n) of
 // real time, where others (the JVM's own threads, other processes) take b cores, which changes as the run gets on; so a
 // process that has so much to compute is done when this clock has gone on by as much. Others are so many threads, of
 // which none gets more than a process does: where more processes compute than did then they give way (max-min fairness:
-// Bertsekas, Gallager, Data Networks, 2nd ed. 1992, Sec. 6.5.2). Hence a heap by that clock's
-// time, and nothing to touch when others come and go. Service stands still in pauses of the JVM, each of which comes
-// when as much has been computed in all as had been when it was recorded.
+// Bertsekas, Gallager, Data Networks, 2nd ed. 1992, Sec. 6.5.2). Hence a heap by that clock's time, and nothing to
+// touch when others come and go. Service stands still in pauses of the JVM, each of which comes when as much has been
+// computed in all as had been when it was recorded.
 #ifndef REHYPE_DAG_CORES_H
 #define REHYPE_DAG_CORES_H
 
