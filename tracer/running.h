@@ -5,10 +5,11 @@
 //
 // What a thread was at ends unseen, because the frames on its stack run on as they were: a worker's task ends where the
 // worker next asks for one. A thread that sleeps begins with what it sleeps for (under_way.h), till its first event:
-// when it unparks, for one, it says so. While classes are woven nobody tells what workers take up and end: so they are
-// looked at once more. What is missed even so is seen where a worker first spawns,
-// waits or sets a result outside of any task, which is then listed as begun before, too; or where it first begins a
-// task that its loop runs, and not its task: then that has ended by now.
+// when it unparks, for one, it says so. What workers take up and end while classes are woven no event tells: so they
+// are looked at once more, and one that goes to sleep for its next task meanwhile has left what it was at (bodies.h).
+// What is missed even so is seen where a worker first spawns, waits or sets a result outside of any task, which is then
+// listed as begun before, too; or where it first begins a task that its loop runs, and not its task: then that has
+// ended by now.
 #ifndef REHYPE_TRACER_RUNNING_H
 #define REHYPE_TRACER_RUNNING_H
 
