@@ -114,3 +114,20 @@ double cold_code_gone(const struct cold_code *cold, const struct dag *dag, const
     if (gone_ns <= 0 || compiled_ns <= 0) return 0;
     return fmin(gone_ns / (all_ns + cold->other_ns), fmin(dearest * gone_ns / compiled_ns, 1));
 }
+
+// ---- hand-overs that an edit adds
+
+static const double interpreted_calls = 200, compiled_calls = 20000, learnt_power = 0.6;
+
+// What the first so many calls cost, in calls that are interpreted.
+static double first_calls(double calls) {
+    if (calls <= interpreted_calls) return calls;
+    const double rest = 1 - learnt_power, between = fmin(calls, compiled_calls);
+    const double cost = interpreted_calls + interpreted_calls / rest * (pow(between / interpreted_calls, rest) - 1);
+    return cost + fmax(calls - compiled_calls, 0) * pow(compiled_calls / interpreted_calls, -learnt_power);
+}
+
+double cold_code_added(double recorded, double before, double count) {
+    if (recorded <= 0 || count <= 0) return 1;
+    return (first_calls(before + count) - first_calls(before)) / count / (first_calls(recorded) / recorded);
+}

@@ -31,4 +31,13 @@ bool cold_code_measure(struct cold_code *cold, const struct dag *dag, const stru
 double cold_code_gone(const struct cold_code *cold, const struct dag *dag, const struct dag_edit *edit,
                       double compiled_ns);
 
+// A program that hands over more tasks has that code compiled, which a few recorded ones did not: what each of `count`
+// hand-overs behind `before` others costs, of the mean of the first `recorded`. Above 0; 1 where recorded is 0.
+//
+// HotSpot compiles a method that was called 200 times (OpenJDK 17, compiler/compiler_globals.hpp:
+// Tier3InvocationThreshold), and again, better, from 5,000 on, with what it calls. So until the 200th a call costs the
+// same, up to the 20,000th it costs less by the power 0.6 of their number, and then the same again: what
+// bench_learning shows of several programs.
+double cold_code_added(double recorded, double before, double count);
+
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/simulate/hand_over.h"
 
+#include "dag/simulate/part_costs.h"
 #include "dag/simulate/passage.h"
 
 static int64_t rounded(const struct cost *cost) {
@@ -18,8 +19,14 @@ bool is_as_recorded(const struct simulation *sim, uint32_t job, enum dispatch di
     return first && sim->dag->tasks[job_task(sim, job)].dispatch == dispatch;
 }
 
+// Waking a worker, and making one, is the kernel's work, which is no cheaper for being done more often.
+static int64_t of_part(const struct simulation *sim, uint32_t job, enum dispatch dispatch, int64_t mean_ns) {
+    if (!sim->edit->parts_count || dispatch != DISPATCH_QUEUED) return mean_ns;
+    return (int64_t)((double)mean_ns * part_costs_hand_over(sim, job) + 0.5);
+}
+
 int64_t mean_bracket(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
-    return rounded(&costs_of(sim, job)->bracket[dispatch]);
+    return of_part(sim, job, dispatch, rounded(&costs_of(sim, job)->bracket[dispatch]));
 }
 
 int64_t cost_of_bracket(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
@@ -32,7 +39,8 @@ int64_t pool_mean_pickup(const struct simulation *sim, uint32_t pool, enum dispa
 }
 
 int64_t mean_pickup(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
-    return pool_mean_pickup(sim, sim->dag->tasks[job_task(sim, job)].pool, dispatch);
+    const uint32_t pool = sim->dag->tasks[job_task(sim, job)].pool;
+    return of_part(sim, job, dispatch, pool_mean_pickup(sim, pool, dispatch));
 }
 
 int64_t cost_of_pickup(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {

@@ -6,6 +6,7 @@
 #include "dag/simulate/frame.h"
 #include "dag/simulate/hand_over.h"
 #include "dag/simulate/jobs.h"
+#include "dag/simulate/part_costs.h"
 #include "dag/simulate/passage.h"
 #include "dag/simulate/pipeline.h"
 #include "dag/simulate/pool.h"
@@ -54,6 +55,7 @@ void regroup_begin_run(struct simulation *sim) {
     sim->regroup.had_groups = sim->edit->merged_count;
     if (sim->edit->parts_count)
         memcpy(sim->regroup.parts_left, sim->edit->parts, sim->dag->task_count * sizeof(uint32_t));
+    if (sim->edit->parts_count) part_costs_begin_run(sim);
 }
 
 // ---- groups
@@ -103,10 +105,6 @@ void group_end(struct simulation *sim, uint32_t process, uint32_t task) {
 
 // ---- parts
 
-static int64_t share(int64_t total, int64_t part, int64_t parts) {
-    return total * (part + 1) / parts - total * part / parts;
-}
-
 // What the edges to the vertices in (from, to] computed, and waited for cores.
 static void sum_edges(const struct simulation *sim, uint32_t from, uint32_t to, int64_t *compute_ns,
                       int64_t *queued_ns) {
@@ -118,21 +116,11 @@ static void sum_edges(const struct simulation *sim, uint32_t from, uint32_t to, 
     }
 }
 
-// A part takes an equal share of what its task's body computed, and waited for cores, and sleeps as long as that did.
-static void lead_through_part(struct simulation *sim, uint32_t index, uint32_t job) {
-    uint32_t of = job_task(sim, job), parts = sim->edit->parts[of];
-    uint32_t part = parts ? sim->regroup.part_number[job - sim->dag->task_count] : 0;
-    if (!parts) parts = 1; // an actor's copy is initialised as the original was
-    const struct dag_task *task = &sim->dag->tasks[of];
-    int64_t compute_ns, queued_ns;
-    sum_edges(sim, task->start, task->end, &compute_ns, &queued_ns);
-    struct process *process = &sim->processes[index];
-    int64_t total_ns = sim->dag->vertices.time_ns[task->end] - sim->dag->vertices.time_ns[task->start];
-    int64_t asleep_ns = sim->dag->vertices.compute_ns ? total_ns - compute_ns - queued_ns : 0;
-    total_ns -= asleep_ns + (sim->shares ? queued_ns : 0);
-    process->lead.ns = asleep_ns + share(total_ns, part, parts);
-    process->lead.compute_ns += share(compute_ns, part, parts);
-    if (!sim->shares) process->lead.queued_ns += share(queued_ns, part, parts);
+static void lead_through_part(struct simulation *sim, uint32_t process, uint32_t job) {
+    const struct part_body body = part_costs_body(sim, job);
+    sim->processes[process].lead.ns = body.ns;
+    sim->processes[process].lead.compute_ns += body.compute_ns;
+    sim->processes[process].lead.queued_ns += body.queued_ns;
 }
 
 // When the last part has ended, so has the task; and whatever else was brought about in it is.

@@ -21,6 +21,7 @@
 #include "dag/simulate/initial_jobs.h"
 #include "dag/simulate/jobs.h"
 #include "dag/simulate/mailbox.h"
+#include "dag/simulate/part_costs.h"
 #include "dag/simulate/passage.h"
 #include "dag/simulate/pipeline.h"
 #include "dag/simulate/pool.h"
@@ -101,6 +102,7 @@ void simulation_free(struct simulation *sim) {
     unmade_free(sim);
     initial_jobs_free(sim);
     regroup_free(sim);
+    part_costs_free(sim);
     amortised_free(sim);
     derive_free(sim);
     events_destroy(&sim->events);

@@ -36,7 +36,8 @@
 //   Spawns. At SPAWN_BEGIN of an inlined task the process goes to its start and from its end behind its SPAWN_END; the
 //     bracket, the pick-up and the edges into and out of the body go (dag/edit/edit.h). Else the task is offered to its
 //     pool at that instant, which decides how it is dispatched (enum dispatch). If that is how it was recorded, bracket
-//     and pick-up take as long as recorded; else what the pool's mean bracket and pick-up of that kind took (costs). In
+//     and pick-up take as long as recorded; else what the pool's mean bracket and pick-up of that kind took (costs),
+//     and of a part that queues, in CPU, less of that the more hand-overs came before it (cold_code.h). In
 //     CPU brackets compute, and so do pick-ups of QUEUED (what they were recorded to, if as recorded), HELPED and
 //     CALLER; a worker that is woken or made computes nothing until then, but may wait for a core in the end, as it
 //     did. A start is at the later of its spawn and the moment when its worker came free (or was made) plus the

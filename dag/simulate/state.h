@@ -198,6 +198,14 @@ struct regroup {
     uint32_t stages_left;            // that await something
 };
 
+// Of tasks that the edit splits (part_costs.c); NULL before any was.
+struct part_costs {
+    float *hand_over;       // a task each: what it costs to hand over one of its parts, of its pool's mean
+    int64_t *site_sleep_ns; // a task each: what a quarter of its site's tasks slept at the least; INT64_MAX: not known
+    uint32_t *by_spawn;     // tasks that were spawned, in order of time
+    uint32_t spawned_count;
+};
+
 struct simulation {
     const struct dag *dag;
     const struct costs *costs;
@@ -244,6 +252,7 @@ struct simulation {
     int64_t *due_ns;   // a job each, where the trace tells of some
     uint32_t job_count, job_capacity;
     struct regroup regroup;
+    struct part_costs part_costs;
     uint8_t *drops; // a flag a task: it goes with an actor that is not made; NULL before a run with edits of actors
     struct order_key *droppable; // tasks that may go so, in the order in which they start
     uint32_t droppable_count;

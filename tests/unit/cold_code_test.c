@@ -3,6 +3,7 @@
 // tasks over and one that runs them, of which the first COLD cost more.
 #include "dag/simulate/cold_code.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -98,11 +99,30 @@ static void test_merged_tasks_are_handed_over_less_often(void **state) {
     assert_float_equal(gone(program, 1000), hand_overs_ns / 2 / (hand_overs_ns + bodies_ns), 1e-9);
 }
 
+// Until the 200th none gets cheaper; from the 20,000th on each costs a hundredth to the power 0.6 of the first.
+static void test_added_hand_overs_are_learnt(void **state) {
+    (void)state;
+    const double learnt = pow(0.01, 0.6);
+    assert_float_equal(cold_code_added(10, 10, 190), 1, 1e-9);
+    assert_float_equal(cold_code_added(200, 20000, 5), learnt, 1e-9);
+    assert_float_equal(cold_code_added(200, 20000, 1000000), learnt, 1e-9);
+    assert_float_equal(cold_code_added(1e9, 1e9, 10), 1, 1e-3); // the recorded ones were learnt themselves
+    assert_float_equal(cold_code_added(0, 0, 10), 1, 1e-9);
+    double sum = 0;
+    for (int i = 0; i < 30000; i++) {
+        const double next = cold_code_added(50, i, 1);
+        assert_true(next <= cold_code_added(50, i > 0 ? i - 1 : 0, 1) + 1e-9);
+        sum += next;
+    }
+    assert_float_equal(sum / 30000, cold_code_added(50, 0, 30000), 1e-9);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_nothing_goes_without_an_edit, make, unmake),
         cmocka_unit_test_setup_teardown(test_the_hand_overs_part_goes_with_all_of_them, make, unmake),
         cmocka_unit_test_setup_teardown(test_merged_tasks_are_handed_over_less_often, make, unmake),
+        cmocka_unit_test(test_added_hand_overs_are_learnt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
