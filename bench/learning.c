@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How a hand-over becomes cheaper the more often there is one (cold_code_added, dag/simulate/cold_code.h).
 //     bench_learning FILE...     recordings of programs from their start on, with thousands of tasks
-// For each, of the tasks that were spawned while their worker was busy: by how many hand-overs came before, in doublings,
-// what one costs (bracket and pick-up, each a mean without a tenth at each end), and what it costs of one of the first
-// 200, beside what the law says. Exit status 1 if a file can't be read.
+// For each, of the tasks that were spawned while their worker was busy: by how many hand-overs came before, in
+// doublings, what one costs (bracket and pick-up, each a mean without a tenth at each end), and what it costs of one of
+// the first 200, beside what the law says. Exit status 1 if a file can't be read.
 #include "dag/dag.h"
 #include "dag/order.h"
 #include "dag/simulate/cold_code.h"

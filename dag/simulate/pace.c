@@ -8,8 +8,8 @@ enum { SITE_LEAST = 20, TASKS_LEAST = 40, ROUNDS = 12, DRAWN = 30 };
 static const double most_times = 2, most_factor[PACE_FACTORS] = {10, 4, 1.5};
 
 struct site_sum {
-    uint32_t count;
-    double recorded_ns, parts, cost_ns; // sums of its tasks' costs and factors; what it costs warm and alone
+    uint32_t count, told;
+    double alone_ns, cost_ns; // the sum of what its tasks would have cost warm and alone; and what it costs so
 };
 
 struct fit {
@@ -20,7 +20,7 @@ struct fit {
     uint32_t site_count;
 };
 
-struct class_sum {
+struct class_sum { // of its tasks: what they cost but for the other factors, and what their sites cost; the ratio
     double recorded_ns, expected_ns, value;
     double pooled_ns; // expected of all classes that it was pooled with
 };
@@ -36,19 +36,19 @@ static double lesser(double a, double b) {
 // ---- sites
 
 static void fit_sites(struct fit *fit) {
-    for (uint32_t s = 0; s < fit->site_count; s++) fit->sites[s].recorded_ns = fit->sites[s].parts = 0;
+    for (uint32_t s = 0; s < fit->site_count; s++) fit->sites[s].alone_ns = fit->sites[s].told = 0;
     for (uint32_t i = 0; i < fit->count; i++) {
         const struct pace_task *task = &fit->tasks[i];
         struct site_sum *site = &fit->sites[task->site];
         if (!counts(fit, task)) continue;
         const double times = 1 / pace_at(fit->pace, &task->when);
         const double most_ns = site->cost_ns > 0 ? most_times * site->cost_ns * times : task->cost_ns;
-        site->recorded_ns += lesser(task->cost_ns, most_ns);
-        site->parts += times;
+        site->alone_ns += lesser(task->cost_ns, most_ns) / times;
+        site->told++;
     }
     for (uint32_t s = 0; s < fit->site_count; s++) {
         struct site_sum *site = &fit->sites[s];
-        site->cost_ns = site->parts > 0 ? site->recorded_ns / site->parts : 0;
+        site->cost_ns = site->told ? site->alone_ns / site->told : 0;
     }
 }
 
@@ -65,9 +65,9 @@ static double sum_classes(const struct fit *fit, int factor, struct class_sum su
         const uint32_t class = pace_class(task->when.part[factor]);
         const double times = 1 / pace_at(fit->pace, &task->when);
         const double others = times / pace_factor(fit->pace, &task->when, factor);
-        sums[class].recorded_ns += lesser(task->cost_ns, most_times * cost_ns * times);
-        sums[class].expected_ns += cost_ns * others;
-        all_ns += cost_ns * times;
+        sums[class].recorded_ns += lesser(task->cost_ns, most_times * cost_ns * times) / others;
+        sums[class].expected_ns += cost_ns;
+        all_ns += cost_ns;
         tasks++;
     }
     for (int c = 0; c < PACE_CLASSES; c++) {

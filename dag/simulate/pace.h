@@ -12,11 +12,13 @@
 // whatever is edited; what they compute is not.
 //
 // The fit is iterative proportional fitting (Bailey, Simon, Two Studies in Automobile Insurance Ratemaking, ASTIN
-// Bulletin 1, 1960): each site has a cost, each factor a value for each of a few classes, and in turns each is made
-// what lets expected costs sum up to the recorded ones; each factor is then made monotone by pooling adjacent violators
-// (Barlow, Bartholomew, Bremner, Brunk, Statistical Inference under Order Restrictions, 1972). A task that took more
-// than twice what is expected counts as that, so that a cost is followed where many tasks have it; classes with few
-// tasks are drawn towards no effect.
+// Bulletin 1, 1960): each site has a cost, each factor a value for each of a few classes, and in turns each is made the
+// mean of what its tasks cost but for the other factors. Costs vary by a part of themselves (McCullagh, Nelder,
+// Generalized Linear Models, 2nd ed. 1989, Ch. 8), so a task tells by what its site costs warm and alone: not more for
+// having been cold, or else what cold code costs is taken for what it costs to compute at once. Each factor is then
+// made monotone by pooling adjacent violators (Barlow, Bartholomew, Bremner, Brunk, Statistical Inference under Order
+// Restrictions, 1972). A task that took more than twice what is expected counts as that, so that a cost is followed
+// where many tasks have it; classes with few tasks are drawn towards no effect.
 #ifndef REHYPE_DAG_PACE_H
 #define REHYPE_DAG_PACE_H
 

@@ -3,9 +3,9 @@
 //
 // Hand-overs: of the pool's mean, less the more of them come before (cold_code.h).
 //
-// Sleep: to ask for half as much takes a server, or a timer, no less, so each part sleeps as long as its task did; but no
-// longer than a quarter of its site's tasks do. What a task slept beyond that came from outside, as stops of the JVM and
-// of the machine do, and comes once: its parts share it out.
+// Sleep: to ask for half as much takes a server, or a timer, no less, so each part sleeps as long as its task did; but
+// no longer than a quarter of its site's tasks do. What a task slept beyond that came from outside, as stops of the JVM
+// and of the machine do, and comes once: its parts share it out.
 #ifndef REHYPE_DAG_PART_COSTS_H
 #define REHYPE_DAG_PART_COSTS_H
 

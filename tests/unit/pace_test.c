@@ -101,6 +101,23 @@ static void test_a_site_of_one_time_has_its_cost(void **state) {
     free(tasks);
 }
 
+// While code is cold what a task costs falls fast, and with each class of it those that cost more compute beside
+// others. Later that makes no difference.
+static void test_cold_tasks_tell_no_more_than_others(void **state) {
+    struct pace_task *tasks = malloc(TASKS * sizeof *tasks);
+    struct random_source random = {11};
+    struct pace pace;
+    for (uint32_t i = 0; i < TASKS; i++) {
+        const double time = (double)i / TASKS, in_class = time * PACE_CLASSES - floor(time * PACE_CLASSES);
+        const bool crowded = time < 0.2 ? in_class < 0.5 : random_below(&random, 2) == 0;
+        const double cost_ns = 10000 * (1 + 30 * exp(-20 * time)) * (0.5 + part(&random));
+        tasks[i] = (struct pace_task){0, cost_ns, {{time, crowded, 0}}};
+    }
+    assert_true(pace_fit(&pace, tasks, TASKS, 1));
+    assert_true(cost_at(&pace, 1, 1) < 1.1 * cost_at(&pace, 1, 0));
+    free(tasks);
+}
+
 // Each task serves a connection: those while code was cold four requests in a row, later ones one. Each request costs
 // as much as any other.
 enum { SERVES = 60, ROW = 4, VERTICES = SERVES * (2 + 2 * ROW) };
@@ -268,6 +285,7 @@ int main(void) {
         cmocka_unit_test(test_no_law_is_none),
         cmocka_unit_test(test_few_tasks_tell_nothing),
         cmocka_unit_test(test_a_site_of_one_time_has_its_cost),
+        cmocka_unit_test(test_cold_tasks_tell_no_more_than_others),
         cmocka_unit_test(test_how_many_requests_came_in_a_row_tells_nothing),
         cmocka_unit_test(test_a_few_that_took_long_tell_little),
         cmocka_unit_test(test_compilers_share_the_cores),
