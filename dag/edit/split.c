@@ -2,10 +2,11 @@
 // Split (T 5.2). In place of a task's bracket stand as many brackets as there are parts, one behind the other: the
 // recorded one first, then ones of the pool's mean, or less as they get more (simulate/cold_code.h). A hand-over edge
 // leads from each to a body of its own, which computes an equal share of what lay between the task's start and end, and
-// sleeps as long as was slept there: to ask for half as much takes a server, or a timer, no less. Edges from the task's
-// result to its waiters leave from the end of the last part to end. Sound only if the work is divisible, which no trace
-// can tell: a proposal has to say so. A body that spawns or waits is refused, since the trace doesn't tell which part
-// would do that. One that contends for a lock is not: its parts contend in its place.
+// sleeps as long as was slept there, unless that was luck (simulate/part_costs.h): to ask for half as much takes a
+// server, or a timer, no less. Edges from the task's result to its waiters leave from the end of the last part to end.
+// Sound only if the work is divisible, which no trace can tell: a proposal has to say so. A body that spawns or waits
+// is refused, since the trace doesn't tell which part would do that. One that contends for a lock is not: its parts
+// contend in its place.
 #include "dag/edit/body.h"
 #include "dag/edit/edit.h"
 

@@ -107,7 +107,7 @@ static void test_added_hand_overs_are_learnt(void **state) {
     assert_float_equal(cold_code_added(200, 20000, 5), learnt, 1e-6);
     assert_float_equal(cold_code_added(200, 20000, 1000000), learnt, 1e-6);
     assert_float_equal(cold_code_added(200, 19999, 1), learnt, 1e-5); // without a jump
-    assert_float_equal(cold_code_added(1e9, 1e9, 10), 1, 1e-3); // the recorded ones were learnt themselves
+    assert_float_equal(cold_code_added(1e9, 1e9, 10), 1, 1e-3);       // the recorded ones were learnt themselves
     assert_float_equal(cold_code_added(0, 0, 10), 1, 1e-9);
     double sum = 0;
     for (int i = 0; i < 30000; i++) {
