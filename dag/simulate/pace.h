@@ -18,7 +18,7 @@
 // having been cold, or else what cold code costs is taken for what it costs to compute at once. Each factor is then
 // made monotone by pooling adjacent violators (Barlow, Bartholomew, Bremner, Brunk, Statistical Inference under Order
 // Restrictions, 1972). A task that took more than twice what is expected counts as that, so that a cost is followed
-// where many tasks have it; classes with few tasks are drawn towards no effect.
+// where many tasks have it; classes with few tasks are drawn towards no effect, least where code is cold.
 #ifndef REHYPE_DAG_PACE_H
 #define REHYPE_DAG_PACE_H
 

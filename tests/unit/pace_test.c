@@ -118,6 +118,24 @@ static void test_cold_tasks_tell_no_more_than_others(void **state) {
     free(tasks);
 }
 
+// Compilers take the cores while code is cold, so that all cold tasks had to do without: few of them, and no task that
+// is warm, tell what that costs.
+static void test_what_only_cold_tasks_met_is_cold(void **state) {
+    enum { COLD_TASKS = 60, ALL_TASKS = 1000 };
+    struct pace_task tasks[ALL_TASKS];
+    struct random_source random = {13};
+    struct pace pace;
+    for (uint32_t i = 0; i < ALL_TASKS; i++) {
+        const bool cold = i < COLD_TASKS;
+        const double turns = cold ? 0.25 + 0.2 * part(&random) : 0.2 * part(&random);
+        const double cost_ns = (cold ? 40000 : 10000) * (0.9 + 0.2 * part(&random));
+        tasks[i] = (struct pace_task){0, cost_ns, {{cold ? 0.5 * part(&random) : 1, 0, turns}}};
+    }
+    assert_true(pace_fit(&pace, tasks, ALL_TASKS, 1));
+    const struct pace_when warm = {{1, 0, 0.5}};
+    assert_true(1 / pace_at(&pace, &warm) < 1.2);
+}
+
 // Each task serves a connection: those while code was cold four requests in a row, later ones one. Each request costs
 // as much as any other.
 enum { SERVES = 60, ROW = 4, VERTICES = SERVES * (2 + 2 * ROW) };
@@ -286,6 +304,7 @@ int main(void) {
         cmocka_unit_test(test_few_tasks_tell_nothing),
         cmocka_unit_test(test_a_site_of_one_time_has_its_cost),
         cmocka_unit_test(test_cold_tasks_tell_no_more_than_others),
+        cmocka_unit_test(test_what_only_cold_tasks_met_is_cold),
         cmocka_unit_test(test_how_many_requests_came_in_a_row_tells_nothing),
         cmocka_unit_test(test_a_few_that_took_long_tell_little),
         cmocka_unit_test(test_compilers_share_the_cores),
