@@ -98,7 +98,7 @@ static bool find_once(struct simulation *sim) {
 
 // ---- of a run
 
-// Where nothing tells of compilers, or code was compiled before the recording began, nobody knows how it is learnt.
+// How hand-overs get cheaper is not known where nothing tells of compilers, or code was compiled before the recording.
 static bool is_learning_known(const struct simulation *sim) {
     return sim->shares && sim->recorded.pacing && !dag_ran_before(sim->dag->trace);
 }

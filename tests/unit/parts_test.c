@@ -62,7 +62,7 @@ static void test_what_few_of_a_site_slept_comes_once(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
-// It comes but once, and holds up no more than those two who compute.
+// The stop comes once, and holds up the two parts that compute meanwhile.
 static void test_a_stop_of_the_jvm_is_no_sleep(void **state) {
     (void)state;
     struct by_hand p = play();
