@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What parts of split tasks cost beside what they compute.
 //
-// Hand-overs: of the pool's mean, less the more of them come before (cold_code.h).
+// Hand-overs: of the pool's mean, less the more of them come before (cold_code.h). Goes with the correction `pace`.
 //
 // Sleep: to ask for half as much takes a server, or a timer, no less, so each part sleeps as long as its task did; but
 // no longer than a quarter of its site's tasks do. What a task slept beyond that came from outside, as stops of the JVM
