@@ -9,6 +9,7 @@
 #include "dag/simulate/awake.h"
 #include "dag/simulate/next_vertex.h"
 #include "dag/simulate/pacing.h"
+#include "dag/simulate/part_costs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,13 +27,16 @@ static void meet_pace(const struct simulation *sim, struct cores_recorded *met) 
         cold_code_gone(&pacing->cold, sim->dag, sim->edit, pacing->compiled_ns - pacing->compiled_before_ns);
 }
 
-// What no recorded edge computes does so at the mean pace.
-struct cores_demand process_demand(const struct simulation *sim, const struct process *process) {
+// At which what is computed next was when recorded; of what no task did, the recording's mean.
+static double recorded_pace(const struct simulation *sim, const struct process *process) {
     const struct pacing *pacing = sim->recorded.pacing;
-    struct cores_demand demand = {process->edge.compute_ns, process->edge.residual, 1};
-    if (pacing && pacing->pace.known)
-        demand.pace = process->vertex < STEP_LEAST ? pacing->edge_pace[process->vertex] : pacing->mean;
-    return demand;
+    if (!pacing || !pacing->pace.known) return 1;
+    if (process->vertex < STEP_LEAST) return pacing->edge_pace[process->vertex];
+    return process->vertex == STEP_CLAIM ? pacing->mean : part_costs_pace(sim, sim->frames[process->frame].task);
+}
+
+struct cores_demand process_demand(const struct simulation *sim, const struct process *process) {
+    return (struct cores_demand){process->edge.compute_ns, process->edge.residual, recorded_pace(sim, process)};
 }
 
 void computing_begin_run(struct simulation *sim, const struct model *model) {

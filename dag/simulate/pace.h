@@ -81,7 +81,7 @@ static inline double pace_at(const struct pace *pace, const struct pace_when *wh
     return 1 / cost;
 }
 
-// Of sites with fewer than 20 tasks nothing is learned; where fewer than 100 tasks are left, `known` is false. false:
+// Of sites with fewer than 20 tasks nothing is learned; where fewer than 40 tasks are left, `known` is false. false:
 // no memory. Cost: about 1 us a task.
 bool pace_fit(struct pace *pace, const struct pace_task *tasks, uint32_t count, uint32_t sites);
 

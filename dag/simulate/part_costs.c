@@ -5,6 +5,7 @@
 #include "dag/ns.h"
 #include "dag/order.h"
 #include "dag/simulate/cold_code.h"
+#include "dag/simulate/pacing.h"
 
 #include <stdlib.h>
 
@@ -74,7 +75,27 @@ static bool find_sleeps(const struct dag *dag, struct order_key *keys, struct pa
     return ok;
 }
 
+static bool is_pace_known(const struct simulation *sim) {
+    return sim->recorded.pacing && sim->recorded.pacing->pace.known;
+}
+
+static float pace_of(const struct pacing *pacing, const struct dag *dag, const struct dag_task *task) {
+    double work_ns = 0, computed_ns = 0;
+    if (task->start == DAG_NONE) return (float)pacing->mean;
+    for (uint32_t v = task->start + 1; v <= task->end; v++) {
+        const double edge_ns = (double)dag->vertices.compute_ns[v];
+        work_ns += edge_ns * pacing->edge_pace[v];
+        computed_ns += edge_ns;
+    }
+    return (float)(computed_ns > 0 ? work_ns / computed_ns : pacing->mean);
+}
+
+static void find_paces(const struct pacing *pacing, const struct dag *dag, struct part_costs *costs) {
+    for (uint32_t t = 0; t < dag->task_count; t++) costs->pace[t] = pace_of(pacing, dag, &dag->tasks[t]);
+}
+
 void part_costs_free(struct simulation *sim) {
+    free(sim->part_costs.pace);
     free(sim->part_costs.hand_over);
     free(sim->part_costs.site_sleep_ns);
     free(sim->part_costs.by_spawn);
@@ -86,11 +107,13 @@ static bool find_once(struct simulation *sim) {
     if (costs->hand_over) return true;
     const size_t tasks = (size_t)sim->dag->task_count + 1;
     struct order_key *keys = malloc(tasks * sizeof *keys);
+    costs->pace = malloc(tasks * sizeof *costs->pace);
     costs->hand_over = malloc(tasks * sizeof *costs->hand_over);
     costs->site_sleep_ns = malloc(tasks * sizeof *costs->site_sleep_ns);
     costs->by_spawn = malloc(tasks * sizeof *costs->by_spawn);
-    bool ok = keys && costs->hand_over && costs->site_sleep_ns && costs->by_spawn;
+    bool ok = keys && costs->pace && costs->hand_over && costs->site_sleep_ns && costs->by_spawn;
     ok = ok && sort_by_spawn(sim->dag, keys, costs) && find_sleeps(sim->dag, keys, costs);
+    if (ok && is_pace_known(sim)) find_paces(sim->recorded.pacing, sim->dag, costs);
     free(keys);
     if (!ok) part_costs_free(sim);
     return ok;
@@ -117,6 +140,12 @@ void part_costs_begin_run(struct simulation *sim) {
         costs->hand_over[t] = known ? (float)cold_code_added(costs->spawned_count, before, count) : 1;
         before += count;
     }
+}
+
+double part_costs_pace(const struct simulation *sim, uint32_t job) {
+    const uint32_t task = job_task(sim, job);
+    if (!is_pace_known(sim)) return 1;
+    return sim->edit->parts[task] && sim->part_costs.pace ? sim->part_costs.pace[task] : sim->recorded.pacing->mean;
 }
 
 static bool is_part(const struct simulation *sim, uint32_t job) {

@@ -6,6 +6,8 @@
 // Sleep: to ask for half as much takes a server, or a timer, no less, so each part sleeps as long as its task did; but
 // no longer than a quarter of its site's tasks do. What a task slept beyond that came from outside, as stops of the JVM
 // and of the machine do, and comes once: its parts share it out.
+// Pace: the parts of a task do the work that it did, at its own pace. At the mean pace those of what ran while code was
+// cold would do more than that, and those of what ran warm less.
 #ifndef REHYPE_DAG_PART_COSTS_H
 #define REHYPE_DAG_PART_COSTS_H
 
@@ -15,6 +17,10 @@
 // pass over the tasks. Without memory sim->no_memory is set.
 void part_costs_begin_run(struct simulation *sim);
 void part_costs_free(struct simulation *sim);
+
+// At which pace the task computed, on the mean, whose parts the job is one of or hands over; of another job, or a task
+// that computed nothing, that of the whole recording.
+double part_costs_pace(const struct simulation *sim, uint32_t job);
 
 // The part of a pool's mean that it costs to hand over a job to a worker that is busy: 1 unless it is of a split task.
 double part_costs_hand_over(const struct simulation *sim, uint32_t job);

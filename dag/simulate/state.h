@@ -200,6 +200,7 @@ struct regroup {
 
 // Of tasks that the edit splits (part_costs.c); NULL before any was.
 struct part_costs {
+    float *pace;            // a task each: at which its body computed; not set where no pace is known
     float *hand_over;       // a task each: what it costs to hand over one of its parts, of its pool's mean
     int64_t *site_sleep_ns; // a task each: what a quarter of its site's tasks slept at the least; INT64_MAX: not known
     uint32_t *by_spawn;     // tasks that were spawned, in order of time

@@ -103,6 +103,51 @@ static void test_without_compilers_they_cost_the_mean(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
+// A hundred tasks while code is compiled, which take three times as long as a hundred behind them.
+enum { EACH = 100, COLD_NS = 3000000, WARM_NS = 1000000, COMPILED_NS = EACH * COLD_NS };
+
+static struct by_hand play_cold_then_warm(void) {
+    struct by_hand p = by_hand_begin(NULL, 1);
+    uint64_t at_ns = 1000000, cpu_ns = 10;
+    tb_cores(p.tb, 4);
+    tb_thread(p.tb, 0, "JVM", THREAD_SYSTEM);
+    for (uint64_t i = 0; i < 2 * EACH; i++) by_hand_spawn(&p, HAND_MAIN, 1000 * i + 100, 1000 * i + 101, 1 + i);
+    tb_event(p.tb, HAND_FIRST, at_ns - 10, EVENT_WORKER_BEGIN, p.pool);
+    for (uint64_t i = 0; i < 2 * EACH; i++) {
+        tb_event(p.tb, HAND_FIRST, at_ns, EVENT_TASK_START, 1 + i, cpu_ns);
+        at_ns += i < EACH ? COLD_NS : WARM_NS;
+        cpu_ns += i < EACH ? COLD_NS : WARM_NS;
+        tb_event(p.tb, HAND_FIRST, at_ns, EVENT_TASK_END, 1 + i, cpu_ns);
+        at_ns += 10;
+    }
+    for (uint64_t t = 0; t <= 420; t += 10) {
+        const uint64_t ns = t * 1000000, compiled_ns = ns < COMPILED_NS ? ns : COMPILED_NS;
+        tb_event(p.tb, 0, ns, EVENT_SAMPLE, ns + compiled_ns, ns + compiled_ns, 0);
+        tb_event(p.tb, 0, ns + 1, EVENT_COMPILING, compiled_ns, 0);
+    }
+    return p;
+}
+
+// Parts of what ran cold take so long in all, and parts of what ran warm.
+static void test_parts_do_the_work_of_their_task(void **state) {
+    (void)state;
+    struct by_hand p = play_cold_then_warm();
+    by_hand_open(&p, 450000000);
+    for (uint64_t i = 0; i < 2 * EACH; i++) dag_edit_split(&p.fixture.edit, by_hand_index(p.fixture.dag, 1 + i), 2);
+    const struct dag *run = by_hand_simulate(&p, MODEL_CPU);
+    int64_t ends_ns[2] = {0, 0}; // of the cold ones, and of all
+    for (uint32_t t = 0; t < run->task_count; t++) {
+        const struct dag_task *task = &run->tasks[t];
+        if (task->id == HAND_M || task->start == DAG_NONE) continue;
+        const bool cold = run->vertices.time_ns[task->spawn_begin] < 1000 * EACH + 50;
+        const int64_t end_ns = run->vertices.time_ns[task->end];
+        for (int i = cold ? 0 : 1; i < 2; i++) ends_ns[i] = end_ns > ends_ns[i] ? end_ns : ends_ns[i];
+    }
+    assert_in_range(ends_ns[0], 0.95 * COMPILED_NS, 1.05 * COMPILED_NS);
+    assert_in_range(ends_ns[1] - ends_ns[0], 0.9 * EACH * WARM_NS, 1.1 * EACH * WARM_NS);
+    simulate_fixture_close(&p.fixture);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_part_sleeps_as_long),
@@ -110,6 +155,7 @@ int main(void) {
         cmocka_unit_test(test_a_stop_of_the_jvm_is_no_sleep),
         cmocka_unit_test(test_hand_overs_that_are_many_get_cheaper),
         cmocka_unit_test(test_without_compilers_they_cost_the_mean),
+        cmocka_unit_test(test_parts_do_the_work_of_their_task),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

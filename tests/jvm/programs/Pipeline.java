@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A pipeline of two stages, N orders through it, and how many came out: tests/jvm/stages tells the tracer of it.
- * With `linked` behind that its queues are linked; with `waiting` three threads wait for something that comes four times a
+ * With `linked` behind that its queues are linked; with `waiting` three threads wait for something that comes forty times a
  * second.
  */
 public final class Pipeline {
@@ -114,7 +114,7 @@ public final class Pipeline {
         }
         for (int i = 0; i < orders; i++) {
             pricing.put("order " + i);
-            if (waits && i % 250 == 0) rare.put("order " + i);
+            if (waits && i % 25 == 0) rare.put("order " + i);
             Thread.sleep(1);
         }
         end(rare, waiting);
