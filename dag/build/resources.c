@@ -208,27 +208,33 @@ static void blocked_take_nothing(struct dag *dag) {
     }
 }
 
-static bool keeps_monitor(const struct dag *dag, const struct dag_ask *ask) {
+static bool keeps_lock(const struct dag *dag, const struct dag_ask *ask) {
     const struct dag_resource *resource = &dag->resources[ask->resource];
-    return ask->asked != DAG_NONE && ask->got != DAG_NONE && !ask->given_up && ask->released == DAG_NONE &&
-           resource->kind == RESOURCE_MONITOR && resource->tells_holds;
+    return ask->got != DAG_NONE && !ask->given_up && ask->released == DAG_NONE && is_exclusive(resource) &&
+           resource->tells_holds;
+}
+
+static bool gets_lock(const struct dag *dag, uint32_t vertex) {
+    const unsigned kind = dag->vertices.kind[vertex];
+    return kind == VERTEX_ACQUIRED || kind == VERTEX_HELD;
 }
 
 // A monitor is given back in the frame that took it, so that no task ends with one: where no release is told, as where
-// code of the JDK's took it (a class loader's, for one class), others that do tell have it all the same.
+// code of the JDK's took it (a class loader's, for one class), others that do tell have it all the same. A lock may be
+// kept for a later task of the thread, but not for ever, or who gets it in another order would wait for ever: where no
+// release is told by the recording's end, it was lost.
 static void ended_tasks_keep_nothing(struct dag *dag) {
     uint32_t kept = 0;
-    while (kept < dag->ask_count && !keeps_monitor(dag, &dag->asks[kept])) kept++;
+    while (kept < dag->ask_count && !keeps_lock(dag, &dag->asks[kept])) kept++;
     if (kept == dag->ask_count) return;
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         uint32_t body = DAG_NONE;
         const uint32_t end = dag->threads[i].first + dag->threads[i].count;
         for (uint32_t v = dag->threads[i].first; v < end; v++) {
             body = dag_body_after(dag, v, body);
-            if (dag->vertices.kind[v] != VERTEX_ACQUIRED || body == DAG_NONE || dag->tasks[body].end == DAG_NONE)
-                continue;
+            if (!gets_lock(dag, v) || body == DAG_NONE || dag->tasks[body].end == DAG_NONE) continue;
             struct dag_ask *ask = &dag->asks[dag->vertices.task[v]];
-            if (keeps_monitor(dag, ask)) ask->units = 0;
+            if (keeps_lock(dag, ask)) ask->units = 0;
         }
     }
 }

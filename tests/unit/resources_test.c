@@ -415,6 +415,33 @@ static void test_an_ended_task_keeps_no_monitor(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
+// Tasks 1 and 2 get a lock, one at once and the other by waiting, and end without that a release is told, as where the
+// tracer lost it: whoever comes first gets it all the same.
+static void test_a_lost_release_keeps_no_lock(void **state) {
+    (void)state;
+    struct program_by_hand p = begin(3, RESOURCE_LOCK, 1, 0);
+    spawn(&p, 100, 1);
+    held(&p, 1, 200);
+    ends(&p, 1, 250);
+    spawn(&p, 130, 2);
+    asks(&p, 2, 240);
+    gets(&p, 2, 260);
+    ends(&p, 2, 300);
+    spawn(&p, 160, 3);
+    held(&p, 3, 400);
+    released(&p, 3, 450);
+    ends(&p, 3, 500);
+    open_awaiting(&p, 3, 500);
+    for (uint32_t i = 0; i < p.fixture.dag->ask_count; i++)
+        assert_int_equal(p.fixture.dag->asks[i].units, p.fixture.dag->asks[i].released != DAG_NONE);
+    assert_recorded(&p);
+    for (unsigned m = 0; m < 2; m++) {
+        unlock(&p);
+        assert_int_equal(simulate(&p, models[m]), DAG_OK);
+    }
+    simulate_fixture_close(&p.fixture);
+}
+
 // Readers 1 and 2 have it, writer 3 waits for both, and reader 4 for the writer that came before it.
 static void test_a_lock_for_readers_and_writers(void **state) {
     (void)state;
@@ -1140,6 +1167,7 @@ int main(void) {
         cmocka_unit_test(test_a_fair_lock_is_handed_over),
         cmocka_unit_test(test_a_blocked_thread_keeps_no_lock),
         cmocka_unit_test(test_an_ended_task_keeps_no_monitor),
+        cmocka_unit_test(test_a_lost_release_keeps_no_lock),
         cmocka_unit_test(test_a_lock_for_readers_and_writers),
         cmocka_unit_test(test_a_lock_is_had_twice),
         cmocka_unit_test(test_a_lock_that_was_held_before),
