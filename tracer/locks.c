@@ -389,18 +389,25 @@ static void leave_alone(JNIEnv *jni, jobject sync) {
     if ((*env)->GetObjectHashCode(env, sync, &hash) == JVMTI_ERROR_NONE) resources_unwatch_lock(jni, hash);
 }
 
+// Of a lock that is left alone a thread is not known to hold anything: it may give that back unseen.
 void locks_taken(JNIEnv *jni, jobject sync, bool shared) {
     PROBED struct thread_state *state = env ? probe_begin() : NULL;
     uint32_t slot = state && state->tasks > 0 ? resources_find(known_id(sync)) : 0;
     if (!slot) return;
-    const struct hold *had = resources_hold(state, slot);
-    if (had && !had->shared && !shared)
-        return; // StampedLock.tryWriteLock(long, TimeUnit) calls tryWriteLock() up to 11
+    const bool waited = state->wants == slot && state->way == WAIT_SYNC;
+    struct hold *had = resources_hold(state, slot);
+    if (had && !had->shared && !shared) {
+        if (!waited) return;             // StampedLock.tryWriteLock(long, TimeUnit) calls tryWriteLock() up to 11
+        resources_drop_hold(state, had); // who waited had nothing: it was given back while the lock was left alone
+    }
+    if (state->wants != slot && resources_is_calm(slot)) {
+        leave_alone(jni, sync);
+        return;
+    }
     struct wanted wanted = {.slot = slot, .units = 1, .shared = shared};
     struct hold hold = {.slot = slot, .count = 1, .shared = shared, .silent = state->wants && state->wants != slot};
-    if (state->wants != slot && resources_is_calm(slot)) leave_alone(jni, sync);
-    hold.silent |= state->asked != 0 || resources_is_calm(slot);
-    if (state->wants == slot && state->way == WAIT_SYNC)
+    hold.silent |= state->asked != 0;
+    if (waited)
         resources_acquired(state);
     else if (!hold.silent)
         hold.site = resources_held(jni, state, wanted);
@@ -412,7 +419,7 @@ void locks_given_back(JNIEnv *jni, jobject sync, bool shared) {
     uint32_t slot = state && state->tasks > 0 ? resources_find(known_id(sync)) : 0;
     if (!slot) return;
     struct hold *hold = resources_hold(state, slot);
-    bool silent = hold ? hold->silent : state->asked != 0;
+    bool silent = hold ? hold->silent : state->asked != 0 || !resources_tells_release(slot);
     if (!silent) {
         struct wanted wanted = {.slot = slot, .units = 1, .shared = shared};
         resources_released(jni, state, wanted, hold ? hold->site : 0);
