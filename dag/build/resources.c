@@ -219,14 +219,17 @@ static bool gets_lock(const struct dag *dag, uint32_t vertex) {
     return kind == VERTEX_ACQUIRED || kind == VERTEX_HELD;
 }
 
-// A monitor is given back in the frame that took it, so that no task ends with one: where no release is told, as where
-// code of the JDK's took it (a class loader's, for one class), others that do tell have it all the same. A lock may be
-// kept for a later task of the thread, but not for ever, or who gets it in another order would wait for ever: where no
-// release is told by the recording's end, it was lost.
+// A monitor is given back in the frame that took it.
+static bool gives_back_too_late(const struct dag *dag, const struct dag_ask *ask, uint32_t body) {
+    return dag->resources[ask->resource].kind == RESOURCE_MONITOR && ask->released != DAG_NONE &&
+           ask->released > dag->tasks[body].end;
+}
+
+// No task ends with a monitor: where no release is told, as where code of the JDK's took it (a class loader's, for one
+// class), or only one of a later task's, others that do tell have it all the same. A lock may be kept for a later task
+// of the thread, but not for ever, or who gets it in another order would wait for ever: where no release is told by the
+// recording's end, it was lost.
 static void ended_tasks_keep_nothing(struct dag *dag) {
-    uint32_t kept = 0;
-    while (kept < dag->ask_count && !keeps_lock(dag, &dag->asks[kept])) kept++;
-    if (kept == dag->ask_count) return;
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         uint32_t body = DAG_NONE;
         const uint32_t end = dag->threads[i].first + dag->threads[i].count;
@@ -234,7 +237,7 @@ static void ended_tasks_keep_nothing(struct dag *dag) {
             body = dag_body_after(dag, v, body);
             if (!gets_lock(dag, v) || body == DAG_NONE || dag->tasks[body].end == DAG_NONE) continue;
             struct dag_ask *ask = &dag->asks[dag->vertices.task[v]];
-            if (keeps_lock(dag, ask)) ask->units = 0;
+            if (keeps_lock(dag, ask) || gives_back_too_late(dag, ask, body)) ask->units = 0;
         }
     }
 }

@@ -442,6 +442,31 @@ static void test_a_lost_release_keeps_no_lock(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
+// The first task of a worker gets a monitor, and its second one gives it back: what lies between was not told.
+static void test_a_monitor_is_kept_for_no_later_task(void **state) {
+    (void)state;
+    struct program_by_hand p = begin(2, RESOURCE_MONITOR, 1, 0);
+    spawn(&p, 100, 1);
+    held(&p, 1, 200);
+    ends(&p, 1, 250);
+    tb_event(p.tb, MAIN, 130, EVENT_SPAWN_BEGIN, 3, p.site, p.pool);
+    tb_event(p.tb, MAIN, 150, EVENT_SPAWN_END, 3);
+    tb_event(p.tb, WORKERS + 1, 300, EVENT_TASK_START, 3, 191);
+    released(&p, 1, 400);
+    tb_event(p.tb, WORKERS + 1, 450, EVENT_TASK_END, 3, 341);
+    spawn(&p, 160, 2);
+    held(&p, 2, 500);
+    released(&p, 2, 550);
+    ends(&p, 2, 600);
+    open_awaiting(&p, 2, 600);
+    for (uint32_t i = 0; i < p.fixture.dag->ask_count; i++) {
+        const struct dag_ask *ask = &p.fixture.dag->asks[i];
+        assert_int_equal(ask->units, p.fixture.dag->vertices.time_ns[ask->got] == 500);
+    }
+    for (unsigned m = 0; m < 2; m++) assert_int_equal(simulate(&p, models[m]), DAG_OK);
+    simulate_fixture_close(&p.fixture);
+}
+
 // Readers 1 and 2 have it, writer 3 waits for both, and reader 4 for the writer that came before it.
 static void test_a_lock_for_readers_and_writers(void **state) {
     (void)state;
@@ -1168,6 +1193,7 @@ int main(void) {
         cmocka_unit_test(test_a_blocked_thread_keeps_no_lock),
         cmocka_unit_test(test_an_ended_task_keeps_no_monitor),
         cmocka_unit_test(test_a_lost_release_keeps_no_lock),
+        cmocka_unit_test(test_a_monitor_is_kept_for_no_later_task),
         cmocka_unit_test(test_a_lock_for_readers_and_writers),
         cmocka_unit_test(test_a_lock_is_had_twice),
         cmocka_unit_test(test_a_lock_that_was_held_before),
