@@ -398,7 +398,7 @@ void locks_taken(JNIEnv *jni, jobject sync, bool shared) {
     struct hold *had = resources_hold(state, slot);
     if (had && !had->shared && !shared) {
         if (!waited) return;             // StampedLock.tryWriteLock(long, TimeUnit) calls tryWriteLock() up to 11
-        resources_drop_hold(state, had); // who waited had nothing: it was given back while the lock was left alone
+        resources_drop_hold(state, had); // a waiter had nothing: it was given back while the lock was left alone
     }
     if (state->wants != slot && resources_is_calm(slot)) {
         leave_alone(jni, sync);

@@ -227,8 +227,8 @@ static bool gives_back_too_late(const struct dag *dag, const struct dag_ask *ask
 
 // No task ends with a monitor: where no release is told, as where code of the JDK's took it (a class loader's, for one
 // class), or only one of a later task's, others that do tell have it all the same. A lock may be kept for a later task
-// of the thread, but not for ever, or who gets it in another order would wait for ever: where no release is told by the
-// recording's end, it was lost.
+// of the thread; where no release is told by the recording's end, it was lost, and threads that come in another order
+// would wait for ever.
 static void ended_tasks_keep_nothing(struct dag *dag) {
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         uint32_t body = DAG_NONE;

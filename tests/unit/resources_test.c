@@ -416,7 +416,7 @@ static void test_an_ended_task_keeps_no_monitor(void **state) {
 }
 
 // Tasks 1 and 2 get a lock, one at once and the other by waiting, and end without that a release is told, as where the
-// tracer lost it: whoever comes first gets it all the same.
+// tracer lost it: a thread that comes later gets it all the same.
 static void test_a_lost_release_keeps_no_lock(void **state) {
     (void)state;
     struct program_by_hand p = begin(3, RESOURCE_LOCK, 1, 0);
