@@ -144,7 +144,6 @@ void part_costs_begin_run(struct simulation *sim) {
 
 double part_costs_pace(const struct simulation *sim, uint32_t job) {
     const uint32_t task = job_task(sim, job);
-    if (!is_pace_known(sim)) return 1;
     return sim->edit->parts[task] && sim->part_costs.pace ? sim->part_costs.pace[task] : sim->recorded.pacing->mean;
 }
 

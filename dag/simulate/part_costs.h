@@ -19,7 +19,7 @@ void part_costs_begin_run(struct simulation *sim);
 void part_costs_free(struct simulation *sim);
 
 // At which pace the task computed, on the mean, whose parts the job is one of or hands over; of another job, or a task
-// that computed nothing, that of the whole recording.
+// that computed nothing, that of the whole recording. Only where the recording's pace is known.
 double part_costs_pace(const struct simulation *sim, uint32_t job);
 
 // The part of a pool's mean that it costs to hand over a job to a worker that is busy: 1 unless it is of a split task.
