@@ -167,7 +167,8 @@ static void wait_for_monitor(JNIEnv *jni, struct thread_state *state, jobject mo
     if (!slot) return;
     resources_watch_places(jni);
     take_back(jni, state, slot);
-    resources_wait(jni, state, (struct wanted){.slot = slot, .units = 1, .at_top = true});
+    const uint32_t site = resources_wait(jni, state, (struct wanted){.slot = slot, .units = 1, .at_top = true});
+    if (!resources_hold(state, slot)) resources_expect_hold(jni, state, site);
 }
 
 // Whether the thread is about to lock what a class loader locks while it loads a class.
@@ -210,6 +211,8 @@ static void JNICALL on_contended_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread t
     resources_acquired(state);
 }
 
+// A hold lasts as long as the block that it began with, whose place calls as long. Blocks of other places within it do
+// not count: these may be left alone, or watched anew, before they end.
 void locks_monitor_entered(JNIEnv *jni, jobject monitor, uint32_t site, uint32_t place) {
     struct thread_state *here = env ? thread_state_here() : NULL;
     uint32_t slot = here && here->tasks > 0 && !here->wants ? resources_find(known_id(monitor)) : 0;
@@ -218,14 +221,16 @@ void locks_monitor_entered(JNIEnv *jni, jobject monitor, uint32_t site, uint32_t
         return;
     }
     PROBED struct thread_state *state = probe_begin();
-    resources_place_hit(place);
     struct hold *hold = resources_hold(state, slot);
     if (hold) {
-        hold->count++;
+        if (hold->number == place) hold->count++;
+        resources_place_hit(jni, place);
         return;
     }
     hold = resources_add_hold(state,
                               (struct hold){.slot = slot, .count = 1, .site = site, .number = place, .monitor = true});
+    resources_place_hit(jni, place);
+    resources_expect_none(state);
     bool waited = state->entered == slot;
     state->entered = 0;
     if (hold && !waited) resources_held_at(state, (struct wanted){.slot = slot, .units = 1}, site);
@@ -246,7 +251,7 @@ void locks_monitor_leaves(JNIEnv *jni, jobject monitor, uint32_t place) {
     if (!slot) return;
     PROBED struct thread_state *state = probe_begin();
     struct hold *hold = resources_hold(state, slot);
-    if (hold && !hold->monitor) return;
+    if (hold && hold->number != place) return;
     if (hold)
         leave(state, hold);
     else if (first && sleeps_number(jni, state) && first_holder_leaves(state, slot))

@@ -2,10 +2,10 @@
 #include "tracer/resources.h"
 
 #include "tracer/identity.h"
-#include "tracer/place_names.h"
 #include "tracer/registry.h"
 #include "tracer/sites.h"
 #include "tracer/weaving.h"
+#include "tracer/woven_places.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -104,7 +104,7 @@ static void set_name(uint32_t slot, const char *name) {
 static bool name_by_place(uint32_t slot, uint32_t site) {
     struct slot_facts *facts = &slots[slot];
     if (facts->facts.name || facts->tries >= NAME_TRIES || !site) return true;
-    const char *name = place_name(site);
+    const char *name = woven_place_name(site);
     pthread_mutex_lock(&lock);
     facts->tries++;
     facts->nameless = site;
@@ -125,7 +125,7 @@ static void name_here(JNIEnv *jni, struct wanted wanted, uint32_t site) {
 void resources_name_again(void) {
     pthread_mutex_lock(&lock);
     for (uint32_t slot = 1; slot < slot_count; slot++) {
-        if (slots[slot].nameless && !slots[slot].facts.name) set_name(slot, place_name(slots[slot].nameless));
+        if (slots[slot].nameless && !slots[slot].facts.name) set_name(slot, woven_place_name(slots[slot].nameless));
     }
     pthread_mutex_unlock(&lock);
 }
@@ -164,7 +164,7 @@ static uint64_t want_of(struct wanted wanted, uint32_t site) {
     return want_operand(units, wanted.shared, site);
 }
 
-void resources_wait(JNIEnv *jni, struct thread_state *state, struct wanted wanted) {
+uint32_t resources_wait(JNIEnv *jni, struct thread_state *state, struct wanted wanted) {
     const uint64_t most = ((uint64_t)1 << RING_OPERAND_BITS) - 1;
     uint32_t site = site_of_acquisition(jni, state, wanted.slot, wanted.at_top);
     name_here(jni, wanted, site);
@@ -173,6 +173,7 @@ void resources_wait(JNIEnv *jni, struct thread_state *state, struct wanted wante
     state->wants = wanted.slot;
     state->way = wanted.way;
     record_boundary(state, EVENT_ACQUIRE_BEGIN, id_of(wanted.slot), want_of(wanted, site));
+    return site;
 }
 
 bool resources_waits(enum wait_way way) {
@@ -234,7 +235,8 @@ static jbooleanArray watched_locks, watched_places; // global references
 static jfieldID locks_watched;
 static _Atomic(uint64_t) watched_ns;            // when places were last
 static _Atomic(uint32_t) place_misses[WATCHED]; // in a row
-static _Atomic(uint32_t) place_holds[WATCHED];  // under way: their ends are to be told
+static _Atomic(uint32_t) place_holds[WATCHED];  // under way, or expected: their ends are to be told
+static _Atomic(bool) place_left[WATCHED];       // alone, or about to be, unless a hold was seen since
 
 // Holds --------------------------------------------------------------------------------------------------------------
 
@@ -252,23 +254,44 @@ struct hold *resources_hold_at(struct thread_state *state, uint32_t number) {
     return NULL;
 }
 
+static void count_hold(uint32_t number) {
+    if (number) atomic_fetch_add(&place_holds[number % WATCHED], 1);
+}
+
+static void uncount_hold(uint32_t number) {
+    if (number) atomic_fetch_sub_explicit(&place_holds[number % WATCHED], 1, memory_order_relaxed);
+}
+
+void resources_expect_hold(JNIEnv *jni, struct thread_state *state, uint32_t site) {
+    resources_expect_none(state);
+    state->expects_at = woven_place_number(site);
+    count_hold(state->expects_at);
+    if (state->expects_at) resources_place_hit(jni, state->expects_at);
+}
+
+void resources_expect_none(struct thread_state *state) {
+    uncount_hold(state->expects_at);
+    state->expects_at = 0;
+}
+
 struct hold *resources_add_hold(struct thread_state *state, struct hold hold) {
     if (state->hold_count == HOLDS) return NULL;
     hold.tasks = state->tasks;
-    if (hold.number) atomic_fetch_add_explicit(&place_holds[hold.number % WATCHED], 1, memory_order_relaxed);
+    count_hold(hold.number);
     state->hold[state->hold_count] = hold;
     return &state->hold[state->hold_count++];
 }
 
 void resources_drop_hold(struct thread_state *state, struct hold *hold) {
     struct hold *end = &state->hold[--state->hold_count];
-    if (hold->number) atomic_fetch_sub_explicit(&place_holds[hold->number % WATCHED], 1, memory_order_relaxed);
+    uncount_hold(hold->number);
     memmove(hold, hold + 1, (size_t)((char *)end - (char *)hold));
 }
 
 // Of monitors, which belong to blocks of the body, and of the wait alone: a lock may be held beyond.
 void resources_task_ends(struct thread_state *state) {
     if (state->wants) resources_give_up(state, GIVEN_UP_OTHER);
+    resources_expect_none(state);
     for (uint32_t i = state->hold_count; i-- > 0;) {
         struct hold *hold = &state->hold[i];
         if (!hold->monitor || hold->tasks < state->tasks) continue;
@@ -331,14 +354,28 @@ void resources_unwatch_lock(JNIEnv *jni, jint hash) {
     if (watched_locks) (*jni)->SetBooleanArrayRegion(jni, watched_locks, hash & (WATCHED - 1), 1, &left_alone);
 }
 
-void resources_place_missed(JNIEnv *jni, uint32_t place) {
-    const jboolean left_alone = JNI_FALSE;
-    uint32_t misses = atomic_fetch_add_explicit(&place_misses[place % WATCHED], 1, memory_order_relaxed);
-    if (misses < MISSES_MOST || atomic_load_explicit(&place_holds[place % WATCHED], memory_order_relaxed)) return;
-    (*jni)->SetBooleanArrayRegion(jni, watched_places, (jsize)(place % WATCHED), 1, &left_alone);
+static void watch_place(JNIEnv *jni, uint32_t at, jboolean watched) {
+    if (watched_places) (*jni)->SetBooleanArrayRegion(jni, watched_places, (jsize)at, 1, &watched);
 }
 
-void resources_place_hit(uint32_t place) {
-    if (atomic_load_explicit(&place_misses[place % WATCHED], memory_order_relaxed))
-        atomic_store_explicit(&place_misses[place % WATCHED], 0, memory_order_relaxed);
+// A thread that looked at the place while it was watched may count its hold only now, and its release is to be told all
+// the same. So whoever leaves a place alone first says so and then looks for holds, and looks again in the end; whoever
+// has counted a hold looks whether the place is being left alone. One of the two sees the other.
+void resources_place_missed(JNIEnv *jni, uint32_t place) {
+    const uint32_t at = place % WATCHED;
+    const uint32_t misses = atomic_fetch_add_explicit(&place_misses[at], 1, memory_order_relaxed);
+    if (misses < MISSES_MOST || atomic_load_explicit(&place_holds[at], memory_order_relaxed)) return;
+    atomic_store(&place_left[at], true);
+    if (atomic_load(&place_holds[at])) return;
+    watch_place(jni, at, JNI_FALSE);
+    if (atomic_load(&place_holds[at])) watch_place(jni, at, JNI_TRUE);
+}
+
+void resources_place_hit(JNIEnv *jni, uint32_t place) {
+    const uint32_t at = place % WATCHED;
+    if (atomic_load_explicit(&place_misses[at], memory_order_relaxed))
+        atomic_store_explicit(&place_misses[at], 0, memory_order_relaxed);
+    if (!atomic_load(&place_left[at])) return;
+    atomic_store(&place_left[at], false);
+    watch_place(jni, at, JNI_TRUE);
 }

@@ -54,8 +54,8 @@ bool resources_may_wait(const struct thread_state *state);
 
 // The thread begins to wait; it has what it waited for, or had to do without; it has it without having waited; it gives
 // it back. The site of a release is that of the acquisition, where it is known (0: the innermost frame's now).
-// `resources_waits`: whether the thread waits in that way.
-void resources_wait(JNIEnv *jni, struct thread_state *state, struct wanted wanted);
+// `resources_wait` returns the site; `resources_waits`: whether the thread waits in that way.
+uint32_t resources_wait(JNIEnv *jni, struct thread_state *state, struct wanted wanted);
 bool resources_waits(enum wait_way way);
 void resources_acquired(struct thread_state *state);
 void resources_give_up(struct thread_state *state, enum given_up why);
@@ -81,6 +81,10 @@ struct hold *resources_hold_at(struct thread_state *state, uint32_t number);
 struct hold *resources_add_hold(struct thread_state *state, struct hold hold);
 void resources_drop_hold(struct thread_state *state, struct hold *hold);
 
+// The thread waits for a monitor at the site and will hold it: the place there is watched until it does. No longer.
+void resources_expect_hold(JNIEnv *jni, struct thread_state *state, uint32_t site);
+void resources_expect_none(struct thread_state *state);
+
 // Once, when the classes can be had.
 void resources_init(JNIEnv *jni);
 
@@ -92,8 +96,9 @@ void resources_watch_places(JNIEnv *jni);
 void resources_watch_lock(JNIEnv *jni, jint hash);
 void resources_unwatch_lock(JNIEnv *jni, jint hash);
 
-// A place that calls has locked a monitor that no thread has waited for: after a thousand of these it is left alone.
+// A place that calls has locked a monitor that no thread has waited for: after a thousand of these it is left alone. Or
+// one that is a resource, whose hold has been added.
 void resources_place_missed(JNIEnv *jni, uint32_t place);
-void resources_place_hit(uint32_t place);
+void resources_place_hit(JNIEnv *jni, uint32_t place);
 
 #endif

@@ -132,8 +132,8 @@ enum wait_way { WAIT_MONITOR, WAIT_SYNC, WAIT_QUEUE, WAIT_POOL };
 
 // A monitor or lock that a thread holds (resources.h).
 struct hold {
-    uint32_t slot, count;  // of the resource; how often it has been taken
-    uint32_t site, number; // where; of the place, 0: none
+    uint32_t slot, count;  // of the resource; how often it has been taken: a monitor at its place
+    uint32_t site, number; // where; of a monitor's place, 0: of a lock
     uint32_t tasks;        // how many bodies were open
     bool monitor, shared;
     bool silent;   // taken within another acquisition: not recorded
@@ -215,7 +215,8 @@ struct thread_state {
     uint64_t container, started_in; // numbers of the one that it is in, and that it last started a thread in
     struct future_in_making future;
     struct sending sending;
-    uint32_t entered; // monitor that it has just waited for and got; 0: none
+    uint32_t entered;    // monitor that it has just waited for and got; 0: none
+    uint32_t expects_at; // number of the place where it waits for a monitor, till it holds that; 0: none
     struct hold hold[HOLDS];
     struct taken_lately taken_lately[TAKEN_LATELY];
     struct serving serving;

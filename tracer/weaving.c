@@ -9,12 +9,12 @@
 #include "tracer/hooks.h"
 #include "tracer/makers.h"
 #include "tracer/names.h"
-#include "tracer/place_names.h"
 #include "tracer/registry.h"
 #include "tracer/sites.h"
 #include "tracer/stops.h"
 #include "tracer/supertypes.h"
 #include "tracer/tracer.h"
+#include "tracer/woven_places.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -255,7 +255,7 @@ static bool name_receiver(const struct subject *subject, struct receiver receive
 
 static void name_place(const struct subject *subject, uint32_t site, struct receiver receiver) {
     char name[2 * NAME_BYTES];
-    if (site && name_receiver(subject, receiver, name, sizeof name)) place_names_set(site, name);
+    if (site && name_receiver(subject, receiver, name, sizeof name)) woven_place_set_name(site, name);
 }
 
 // Calls are not woven: the place is found on the stack, and so is the name by it.
@@ -299,6 +299,7 @@ static void weave_block(const struct subject *subject, uint16_t index, const str
     uint32_t site = name_block(subject, index, monitor);
     if (monitor->local < 0) return;
     if (!*number) *number = site;
+    woven_place_set_number(site, *number);
     snprintf(snippet, sizeof snippet, "aload %d; int %u; int %u; call entered (Ljava/lang/Object;II)V", monitor->local,
              site, *number);
     if (*number) insert(subject, index, INSERT_AFTER_BCI, monitor->bci, snippet);
@@ -324,6 +325,7 @@ static void weave_synchronized(const struct subject *subject, uint16_t index) {
     if (is_static ? subject->class->major_version < CLASS_CONSTANTS_MAJOR
                   : !weaver_keeps_receiver(subject->weaver, index))
         return;
+    woven_place_set_number(site, site);
     snprintf(snippet, sizeof snippet, "%s; int %u; int %u; call entered (Ljava/lang/Object;II)V", object, site, site);
     insert(subject, index, INSERT_ENTRY, 0, snippet);
     snprintf(snippet, sizeof snippet, "%s; int %u; call leaves (Ljava/lang/Object;I)V", object, site);

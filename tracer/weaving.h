@@ -27,7 +27,7 @@ void weaving_count_loaded(JNIEnv *jni);
 void weaving_begin(JNIEnv *jni);
 
 // In a JVM that ran before, a class that is loaded and was not woven is to be read for the names of its places
-// (place_names.h). Any thread; once a class and recording, and 256 at most. It is done by weaving_begin, or by
+// (woven_places.h). Any thread; once a class and recording, and 256 at most. It is done by weaving_begin, or by
 // weaving_grant_wishes, for which the JVM stops; the class's code stays as it is.
 void weaving_wish(JNIEnv *jni, jclass class);
 bool weaving_has_wishes(void);
