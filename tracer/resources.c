@@ -359,8 +359,8 @@ static void watch_place(JNIEnv *jni, uint32_t at, jboolean watched) {
 }
 
 // A thread that looked at the place while it was watched may count its hold only now, and its release is to be told all
-// the same. So whoever leaves a place alone first says so and then looks for holds, and looks again in the end; whoever
-// has counted a hold looks whether the place is being left alone. One of the two sees the other.
+// the same. So a thread that leaves a place alone says so first, then looks for holds, and looks again in the end; a
+// thread that has counted a hold looks whether the place is being left alone. One of the two sees the other.
 void resources_place_missed(JNIEnv *jni, uint32_t place) {
     const uint32_t at = place % WATCHED;
     const uint32_t misses = atomic_fetch_add_explicit(&place_misses[at], 1, memory_order_relaxed);
