@@ -10,7 +10,7 @@ import java.util.concurrent.Future;
 public final class OnePlace {
     private static final int SHARING = 3;
     private static final int ALONE = 3;
-    private static final int MS = 2000;
+    private static final int MS = 1000;
     private static final long HELD_US = 300;
     private static final long BETWEEN_US = 500;
     private static final Object shared = new Object();
