@@ -97,7 +97,7 @@ void resources_watch_lock(JNIEnv *jni, jint hash);
 void resources_unwatch_lock(JNIEnv *jni, jint hash);
 
 // A place that calls has locked a monitor that no thread has waited for: after a thousand of these it is left alone. Or
-// one that is a resource, whose hold has been added.
+// one that is a resource, whose hold has been added or is expected.
 void resources_place_missed(JNIEnv *jni, uint32_t place);
 void resources_place_hit(JNIEnv *jni, uint32_t place);
 
