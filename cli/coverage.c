@@ -132,8 +132,8 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_coverage = {
     .name = "coverage",
     .summary = "how much of the program sampled stacks have seen",
-    .usage = "TRACE... [--whole TRACE]... [--unit METHOD] [--window FROM..TO]\n"
-             "       [--share SHARE] [--include GLOB]... [--exclude GLOB]... [--json] [--wide]",
+    .usage = "TRACE... [--whole TRACE]... [--unit METHOD] [--window FROM..TO] "
+             "[--share SHARE] [--include GLOB]... [--exclude GLOB]... [--json] [--wide]",
     .about = "Says what share of the program's methods the stacks of recordings with --sample have seen,\n"
              "how that grows with repetitions, and how many of them a wanted share needs, by a logarithm\n"
              "and by a curve that levels off. A repetition is a trace, or with --unit a call of that method.\n"

@@ -255,8 +255,7 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_export = {
     .name = "export",
     .summary = "a trace for Perfetto, speedscope and others; suggestions as SARIF",
-    .usage = "TRACE --to FORMAT [--window FROM..TO] [--beside TRACE] [--keep-tracer-cost] [--sampled] [--messages] "
-             "rehype export "
+    .usage = "TRACE --to FORMAT [--window FROM..TO] [--beside TRACE] [--keep-tracer-cost] [--sampled] [--messages]\n"
              "SUGGESTIONS --to sarif [--sources DIR]",
     .about = "Writes TRACE, recorded or estimated, to standard output for other programs:\n"
              "  perfetto    what each thread was in, with arrows and counters, for ui.perfetto.dev\n"

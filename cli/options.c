@@ -121,16 +121,22 @@ static void take_rest(struct parse *parse) {
     while (parse->next < parse->argc) parse->operands->items[parse->operands->count++] = parse->argv[parse->next++];
 }
 
+// How long the first of the ways to use it is.
+static int first_way(const struct command *command) {
+    return (int)strcspn(command->usage, "\n");
+}
+
 static bool check_operands(const struct parse *parse) {
     const struct command *command = parse->command;
     size_t count = parse->operands->count;
     if (count < command->operands_least) {
-        return error_set(parse->error, STATUS_USAGE, "something is missing; usage: rehype %s %s", command->name,
-                         command->usage);
+        return error_set(parse->error, STATUS_USAGE, "something is missing; usage: rehype %s %.*s", command->name,
+                         first_way(command), command->usage);
     }
     if (count > command->operands_most) {
-        return error_set(parse->error, STATUS_USAGE, "'%s' is too much; usage: rehype %s %s",
-                         parse->operands->items[command->operands_most], command->name, command->usage);
+        return error_set(parse->error, STATUS_USAGE, "'%s' is too much; usage: rehype %s %.*s",
+                         parse->operands->items[command->operands_most], command->name, first_way(command),
+                         command->usage);
     }
     return true;
 }
@@ -164,16 +170,72 @@ bool options_ask_help(const struct command *command, int argc, char **argv) {
 
 enum { LEFT_WIDTH = 30 };
 
-// Line breaks of the tables are blanks here: lines are as long as the terminal's are.
-static void write_paragraph(FILE *file, const char *lead, unsigned indent, const char *text) {
+// Line breaks of the text are blanks here: lines are as long as the terminal's are.
+static void write_part(FILE *file, const char *lead, unsigned indent, const char *text, const char *end) {
     char joined[4096];
     size_t used = 0;
-    for (; *text && used + 1 < sizeof joined; text++) {
+    for (; text < end && used + 1 < sizeof joined; text++) {
         const bool again = (*text == ' ' || *text == '\n') && used > 0 && joined[used - 1] == ' ';
         if (!again) joined[used++] = *text == '\n' ? ' ' : *text;
     }
     joined[used] = '\0';
     look_lead(file, LOOK_UTF8, TONE_PLAIN, lead, indent, joined);
+}
+
+static void write_paragraph(FILE *file, const char *lead, unsigned indent, const char *text) {
+    write_part(file, lead, indent, text, text + strlen(text));
+}
+
+// "  name  what it is" is a row of a table; lines that begin with more blanks go on with it.
+static unsigned blanks_at(const char *text) {
+    return (unsigned)strspn(text, " ");
+}
+
+static bool is_row(const char *text) {
+    return blanks_at(text) == 2;
+}
+
+// The end of the paragraph, or the row, that begins here.
+static const char *part_end(const char *text) {
+    const bool row = is_row(text);
+    for (const char *at = text; (at = strchr(at, '\n'));) {
+        const unsigned blanks = blanks_at(++at);
+        if (row ? blanks <= 2 : blanks > 0) return at;
+    }
+    return text + strlen(text);
+}
+
+static void write_row(FILE *file, const char *row, const char *end) {
+    char lead[LEFT_WIDTH];
+    const char *gap = strstr(row + 2, "  ");
+    const char *what = gap && gap < end ? gap + blanks_at(gap) : row + 2;
+    const unsigned indent = (unsigned)(what - row);
+    snprintf(lead, sizeof lead, "%.*s", (int)indent, row);
+    write_part(file, lead, indent, what, end[-1] == '\n' ? end - 1 : end);
+}
+
+static void write_about(FILE *file, const char *text) {
+    for (const char *end; *text; text = end) {
+        end = part_end(text);
+        if (is_row(text))
+            write_row(file, text, end);
+        else
+            write_part(file, "", 0, text, end[-1] == '\n' ? end - 1 : end);
+    }
+}
+
+// Ways to use a command stand on lines of their own.
+static void write_usage(const struct command *command, FILE *file) {
+    char lead[64];
+    const char *way = command->usage, *end = strchr(way, '\n');
+    snprintf(lead, sizeof lead, "Usage: rehype %s ", command->name);
+    write_part(file, lead, (unsigned)strlen(lead), way, end ? end : way + strlen(way));
+    while (end) {
+        way = end + 1;
+        end = strchr(way, '\n');
+        snprintf(lead, sizeof lead, "       rehype %s ", command->name);
+        write_part(file, lead, (unsigned)strlen(lead), way, end ? end : way + strlen(way));
+    }
 }
 
 static void write_option(const struct option_spec *option, FILE *file) {
@@ -186,11 +248,9 @@ static void write_option(const struct option_spec *option, FILE *file) {
 }
 
 void options_write_help(const struct command *command, FILE *file) {
-    char lead[64];
-    snprintf(lead, sizeof lead, "Usage: rehype %s ", command->name);
-    write_paragraph(file, lead, (unsigned)strlen(lead), command->usage);
+    write_usage(command, file);
     putc('\n', file);
-    write_paragraph(file, "", 0, command->about);
+    write_about(file, command->about);
     fputs("\nOptions:\n", file);
     for (const struct option_spec *option = command->options; option->name; option++) write_option(option, file);
     const struct option_spec help = {.name = "--help", .letter = 'h', .help = "this text"};

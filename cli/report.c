@@ -457,8 +457,8 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_report = {
     .name = "report",
     .summary = "one page that shows the run and estimates changes by itself",
-    .usage = "TRACE [-o report.html] [--apply PLAN] [--actual TRACE] [--model M]\n"
-             "       [--window FROM..TO] [--request SITE] [--size MB] [--full]",
+    .usage = "TRACE [-o report.html] [--apply PLAN] [--actual TRACE] [--model M] "
+             "[--window FROM..TO] [--request SITE] [--size MB] [--full]",
     .about = "Writes one HTML file that needs no network: what to change and what it brings, concurrency\n"
              "before and after, threads and tasks over time, waits and what would remove them, sizes of\n"
              "tasks, the machine, resources, actors. Its switches estimate any combination of changes in\n"
