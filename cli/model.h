@@ -17,7 +17,7 @@
         "--without", 0, OPTION_TEXT, (target), "NAME,...",                                                             \
             "leave out corrections of the model, to see what they bring: service-residuals,\n"                         \
             "other-load, first-use, amortised-costs, wake-transitions, queue-order,\n"                                 \
-            "waking-costs, full-queue-slack, pace, all"                                                                \
+            "waking-costs, full-queue-slack, pace, garbage, all"                                                       \
     }
 
 extern const char *const model_names[];

@@ -223,6 +223,7 @@ struct dag_await {
 
 struct dag_pause { // of the whole JVM (GC)
     int64_t begin_ns, end_ns;
+    uint64_t allocated_bytes; // by all threads since the one before; 0 unknown
 };
 
 struct dag_sample { // so far, at that time

@@ -97,11 +97,11 @@ static uint64_t unused_id(const struct trace *trace, const struct stream_events 
     for (uint32_t s = 0; s < trace->stream_count; s++) {
         for (uint64_t i = 0; i < streams[s].count; i++) {
             const struct event *event = &streams[s].events[i];
-            bool names_other = event->kind <= EVENT_EXIT_THROW || event->kind == EVENT_SAMPLE ||
-                               event->kind == EVENT_COMPILING || event->kind == EVENT_RUN_DELAY ||
-                               event->kind == EVENT_READY || event->kind == EVENT_LOST || event->kind == EVENT_MOUNT ||
-                               event->kind == EVENT_UNMOUNT || event->kind == EVENT_BYTECODES ||
-                               event->kind == EVENT_LIMIT || event->kind == EVENT_TURNS;
+            bool names_other =
+                event->kind <= EVENT_EXIT_THROW || event->kind == EVENT_SAMPLE || event->kind == EVENT_COMPILING ||
+                event->kind == EVENT_RUN_DELAY || event->kind == EVENT_READY || event->kind == EVENT_LOST ||
+                event->kind == EVENT_MOUNT || event->kind == EVENT_UNMOUNT || event->kind == EVENT_BYTECODES ||
+                event->kind == EVENT_LIMIT || event->kind == EVENT_TURNS || event->kind == EVENT_ALLOCATED;
             if (!names_other && event->operand[0] > most) most = event->operand[0];
         }
     }

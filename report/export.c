@@ -94,6 +94,7 @@ static const uint8_t operand_types[EVENT_KINDS][EVENT_OPERANDS] = {
     [EVENT_REQUEST_RESUMED] = {OPERAND_TASK},
     [EVENT_COMPILING] = {OPERAND_COMPILING},
     [EVENT_TURNS] = {OPERAND_COUNT},
+    [EVENT_ALLOCATED] = {OPERAND_COUNT},
 };
 
 // A row of the CSV. Ids are 0, and text is NULL or empty, where the event has none.

@@ -60,4 +60,5 @@ const struct event_kind_info event_kinds[EVENT_KINDS] = {
     [EVENT_REQUEST_RESUMED] = {"request_resumed", 1},
     [EVENT_COMPILING] = {"compiling", 3},
     [EVENT_TURNS] = {"turns", 1},
+    [EVENT_ALLOCATED] = {"allocated", 1},
 };

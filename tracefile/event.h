@@ -89,6 +89,8 @@ enum event_kind {
     // Since version 9, before a boundary:
     EVENT_TURNS =
         58, // a = times that this thread has come onto a core since its boundary before; told if they are many
+    // Since version 10, on thread 0 before a gc_end, where the JVM tells:
+    EVENT_ALLOCATED = 59, // a = bytes that threads have allocated since the collection before; at each of its pauses
     EVENT_KINDS
 };
 

@@ -14,8 +14,8 @@
 
 // 2 added the kinds of event from EVENT_RUN_DELAY on, 3 those from EVENT_MOUNT on, 4 EVENT_BYTECODES, 5 those from
 // EVENT_ACQUIRE_BEGIN on, 6 those from EVENT_MESSAGE_SENT on, 7 those from EVENT_REQUEST_BEGIN on, 8 EVENT_COMPILING, 9
-// EVENT_TURNS.
-#define TRACE_VERSION 9
+// EVENT_TURNS, 10 EVENT_ALLOCATED.
+#define TRACE_VERSION 10
 #define TRACE_SCHEMA  "rehype.trace/1"
 
 struct trace_header {

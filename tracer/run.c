@@ -5,6 +5,7 @@
 #include "tracer/bodies.h"
 #include "tracer/bytecodes.h"
 #include "tracer/calibration.h"
+#include "tracer/collections.h"
 #include "tracer/container.h"
 #include "tracer/identity.h"
 #include "tracer/kept.h"
@@ -27,9 +28,6 @@
 #include <unistd.h>
 
 struct tracer tracer;
-
-// The JVM's own stream. It has one producer at a time, because collections don't overlap.
-static struct channel *gc_channel;
 
 extern const unsigned char helper_class_bytes[];
 extern const size_t helper_class_length;
@@ -207,7 +205,7 @@ bool run_start(const struct error *why_not, struct error *error) {
     set_drainer(header.ticks_per_s);
     if (why_not->status == STATUS_OK && drainer_start(writer, header.ticks_per_s, error)) {
         thread_states_drop(); // once more: one that was unmounted just then may have found its carrier's again
-        gc_channel = drainer_open(0, 0);
+        collections_tell();
         atomic_store_explicit(&tracer.session, ++sessions, memory_order_release);
         return true;
     }
@@ -223,8 +221,7 @@ void run_stop(void) {
     if (atomic_exchange(&tracer.session, 0) == 0) return;
     thread_states_drop();
     drainer_stop();
-    if (gc_channel) drainer_close(gc_channel);
-    gc_channel = NULL;
+    collections_end();
 }
 
 // What is needed of the JVM -------------------------------------------------------------------------------------------
@@ -387,15 +384,6 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) 
     thread_state_end();
 }
 
-// At a safepoint, on whatever thread collects: no JNI here, and no state of the thread's.
-static void JNICALL on_gc_start(jvmtiEnv *jvmti) {
-    if (gc_channel) ring_put1(&gc_channel->ring, clock_ticks(), EVENT_GC_BEGIN, 0);
-}
-
-static void JNICALL on_gc_finish(jvmtiEnv *jvmti) {
-    if (gc_channel) ring_put1(&gc_channel->ring, clock_ticks(), EVENT_GC_END, 0);
-}
-
 static void JNICALL on_object_free(jvmtiEnv *jvmti, jlong tag) {
     identity_freed((uint64_t)tag);
 }
@@ -405,8 +393,8 @@ void run_listen(jvmtiEventCallbacks *callbacks) {
     callbacks->ThreadStart = on_thread_start;
     callbacks->ThreadEnd = on_thread_end;
     callbacks->ObjectFree = on_object_free;
-    callbacks->GarbageCollectionStart = on_gc_start;
-    callbacks->GarbageCollectionFinish = on_gc_finish;
+    callbacks->GarbageCollectionStart = collections_begun;
+    callbacks->GarbageCollectionFinish = collections_finished;
 }
 
 void run_hear_threads(void) {

@@ -29,6 +29,7 @@ uint64_t ids_highest(const struct event *event, uint64_t highest) {
     case EVENT_READY:
     case EVENT_COMPILING:
     case EVENT_TURNS:
+    case EVENT_ALLOCATED:
         return highest;
     default:
         return higher(highest, event->operand[0]);

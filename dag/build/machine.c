@@ -5,14 +5,15 @@
 struct machine {
     struct builder *builder;
     uint32_t pause_capacity, sample_capacity;
-    int64_t pause_begin_ns; // of the one that goes on; -1: none does
+    int64_t pause_begin_ns;   // of the one that goes on; -1: none does
+    uint64_t allocated_bytes; // until then
 };
 
 static bool end_pause(struct machine *machine, int64_t time_ns) {
     struct dag *dag = machine->builder->dag;
     if (machine->pause_begin_ns < 0) return true; // its begin was lost
     if (!GROW(dag->pauses, dag->pause_count, machine->pause_capacity)) return no_memory(machine->builder);
-    dag->pauses[dag->pause_count++] = (struct dag_pause){machine->pause_begin_ns, time_ns};
+    dag->pauses[dag->pause_count++] = (struct dag_pause){machine->pause_begin_ns, time_ns, machine->allocated_bytes};
     machine->pause_begin_ns = -1;
     return true;
 }
@@ -37,7 +38,11 @@ static void add_compiling(struct machine *machine, const struct event *event) {
 }
 
 static bool take_event(struct machine *machine, const struct event *event) {
-    if (event->kind == EVENT_GC_BEGIN) machine->pause_begin_ns = (int64_t)event->time;
+    if (event->kind == EVENT_GC_BEGIN) {
+        machine->pause_begin_ns = (int64_t)event->time;
+        machine->allocated_bytes = 0;
+    }
+    if (event->kind == EVENT_ALLOCATED) machine->allocated_bytes = event->operand[0];
     if (event->kind == EVENT_COMPILING) add_compiling(machine, event);
     if (event->kind == EVENT_GC_END) return end_pause(machine, (int64_t)event->time);
     return event->kind != EVENT_SAMPLE || add_sample(machine, event);

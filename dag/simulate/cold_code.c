@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/simulate/cold_code.h"
 
+#include "dag/simulate/handed_over.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,12 +19,6 @@ static bool is_of_hand_over(const struct dag_vertices *vertices, uint32_t v) {
     default:
         return false;
     }
-}
-
-static bool is_handed_over(const struct dag *dag, uint32_t index) {
-    const struct dag_task *task = &dag->tasks[index];
-    return task->spawn_begin != DAG_NONE && task->spawn_end != task->spawn_begin && task->start != DAG_NONE &&
-           !(task->flags & (TASK_NESTED | TASK_OF_ACTOR));
 }
 
 static double cold_part(const struct pace *pace, const struct pace_when *when) {
@@ -97,11 +93,7 @@ static double first_ns(const struct cold_code *cold, uint32_t count) {
 
 static uint32_t count_left(const struct cold_code *cold, const struct dag *dag, const struct dag_edit *edit) {
     uint32_t left = cold->hand_overs;
-    for (uint32_t t = 0; t < dag->task_count; t++) {
-        const uint32_t next = edit->merged_next[t];
-        const bool gone = edit->inlined[t] || (next != DAG_NONE && next != t);
-        left -= gone && is_handed_over(dag, t);
-    }
+    for (uint32_t t = 0; t < dag->task_count; t++) left -= hand_over_goes(dag, edit, t);
     return left;
 }
 

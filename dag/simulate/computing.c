@@ -7,6 +7,7 @@
 #include "dag/simulate/amortised.h"
 #include "dag/simulate/awaits.h"
 #include "dag/simulate/awake.h"
+#include "dag/simulate/garbage.h"
 #include "dag/simulate/next_vertex.h"
 #include "dag/simulate/pacing.h"
 #include "dag/simulate/part_costs.h"
@@ -27,6 +28,18 @@ static void meet_pace(const struct simulation *sim, struct cores_recorded *met) 
         cold_code_gone(&pacing->cold, sim->dag, sim->edit, pacing->compiled_ns - pacing->compiled_before_ns);
 }
 
+// Found anew for each run.
+static void meet_pauses(struct simulation *sim, struct cores_recorded *met) {
+    const uint32_t count = sim->dag->pause_count;
+    met->pauses = sim->recorded.pauses;
+    met->pause_count = count;
+    if (!sim->pause_left) sim->pause_left = calloc((size_t)count + 1, sizeof *sim->pause_left);
+    if (!sim->pause_left)
+        sim->no_memory = true;
+    else if (corrects(sim, CORRECTION_GARBAGE) && garbage_left(sim->dag, sim->edit, sim->pause_left))
+        met->pause_left = sim->pause_left;
+}
+
 // At which what is computed next was when recorded; of what no task did, the recording's mean.
 static double recorded_pace(const struct simulation *sim, const struct process *process) {
     const struct pacing *pacing = sim->recorded.pacing;
@@ -45,8 +58,7 @@ void computing_begin_run(struct simulation *sim, const struct model *model) {
     sim->shares = model->kind == MODEL_CPU && sim->dag->vertices.compute_ns;
     struct cores_recorded met = {.cores = recorded};
     if (sim->shares) {
-        met.pauses = sim->recorded.pauses;
-        met.pause_count = sim->dag->pause_count;
+        meet_pauses(sim, &met);
         met.background = sim->recorded.background;
         met.background_count = sim->dag->sample_count;
         meet_pace(sim, &met);

@@ -173,6 +173,11 @@ static bool is_pause_due(const struct cores *cores) {
     return cores->work_ns >= (event_count(&cores->due) ? most_ns + ROUNDED_NS : most_ns - ROUNDED_NS);
 }
 
+static int64_t pause_length_ns(const struct cores_recorded *recorded, uint32_t pause) {
+    const int64_t length_ns = recorded->pauses[pause].length_ns;
+    return recorded->pause_left ? nearest(recorded->pause_left[pause] * (double)length_ns) : length_ns;
+}
+
 // What is computed in all until the next pause, or the end of the stretch if that comes first.
 static double work_to_change_ns(const struct cores *cores) {
     const struct cores_recorded *recorded = &cores->recorded;
@@ -283,7 +288,7 @@ uint32_t cores_take(struct cores *cores) {
         done = event_take(&cores->due).subject;
         if (!is_done(cores, done)) done = NOTICE_NONE;
     } else if (!paused && is_pause_due(cores)) {
-        cores->pause_left_ns = cores->recorded.pauses[cores->next_pause++].length_ns;
+        cores->pause_left_ns = pause_length_ns(&cores->recorded, cores->next_pause++);
     } else if (!paused && is_stretch_over(cores)) {
         begin_stretch(cores);
     }

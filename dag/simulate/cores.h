@@ -49,6 +49,7 @@ struct cores_recorded {
     double cores;
     const struct cores_pause *pauses; // rising
     uint32_t pause_count;
+    const double *pause_left;                  // a pause each: what part of its length comes; NULL: all of each
     const struct cores_background *background; // rising; after the last nobody takes any
     uint32_t background_count;
     const struct pace *pace;                 // NULL: it is always 1, and nothing below is looked at

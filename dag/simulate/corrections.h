@@ -15,6 +15,7 @@ enum correction {
     CORRECTION_WAKING,      // a waiter that has to sleep now computes what that costs
     CORRECTION_FULL_QUEUE,  // a worker may have taken its task from a full queue before it says so
     CORRECTION_PACE,        // code costs less once it is compiled, and more where much is computed at once (pace.h)
+    CORRECTION_GARBAGE,     // collections last as long as there is garbage (garbage.h)
     CORRECTION_COUNT
 };
 

@@ -17,6 +17,7 @@ const char *const correction_names[CORRECTION_COUNT] = {
     [CORRECTION_WAKING] = "waking-costs",
     [CORRECTION_FULL_QUEUE] = "full-queue-slack",
     [CORRECTION_PACE] = "pace",
+    [CORRECTION_GARBAGE] = "garbage",
 };
 
 enum cost_kind { COST_BRACKET, COST_PICKUP };

@@ -112,6 +112,7 @@ void simulation_free(struct simulation *sim) {
     free(sim->parking.first);
     free(sim->time_ns);
     free(sim->placement);
+    free(sim->pause_left);
     free(sim->arrivals);
     jobs_free(sim);
     processes_free(sim);

@@ -12,7 +12,8 @@
 //               that time, and with what the JVM's own threads and other processes were seen to compute; then it sleeps
 //               for the rest of it. Its queued_ns are left out, since they arise anew. Pauses of the JVM come when as
 //               much has been computed in all as had been when they came (behind what ended then; while nothing
-//               computes, at once), and last as long.
+//               computes, at once), and last as long, less what was for garbage that is not made in
+//               this run (garbage.h).
 //
 // What happens, precisely. A process is what runs vertices one after the other: a thread that no discipline governs, or
 // a worker. "Now" is the instant at hand; things at one instant happen process by process: recorded threads in their

@@ -252,6 +252,13 @@ static bool changes_task(const struct dag_edit *edit, uint32_t t) {
     return edit->inlined[t] || edit->merged_next[t] != DAG_NONE || edit->parts[t] || edit->staged[t];
 }
 
+// Whether all pauses that came before it last as long.
+static bool pauses_are_kept(const struct cores_recorded *recorded, const struct cores *then) {
+    bool kept = true;
+    for (uint32_t p = 0; recorded->pause_left && p < then->next_pause && kept; p++) kept = recorded->pause_left[p] == 1;
+    return kept;
+}
+
 // Whether the run differs from the one that was kept before anything happens.
 static bool differs_at_the_beginning(const struct simulation *sim, const struct snapshots *kept) {
     const struct dag *dag = sim->dag;
@@ -332,7 +339,7 @@ static bool waker_came_up(const struct simulation *sim, const struct snapshot *s
 
 static bool is_before_the_edit(const struct simulation *sim, const struct snapshot *snapshot) {
     const struct dag_edit *edit = sim->edit;
-    if (waker_came_up(sim, snapshot)) return false;
+    if (waker_came_up(sim, snapshot) || !pauses_are_kept(&sim->cores.recorded, &snapshot->cores)) return false;
     if (edit->resized_count && (pool_came_up(sim, snapshot) || resource_came_up(sim, snapshot))) return false;
     bool before = true;
     for (uint32_t t = 0; t < sim->dag->task_count && before; t++)

@@ -228,6 +228,7 @@ struct simulation {
     struct arrivals *arrivals; // a recorded thread each
     uint8_t *placement;        // a task each
     bool shares;               // processes share the cores
+    double *pause_left;        // a pause each: what part of it comes (garbage.h); NULL before a run that shares
     bool grants;               // it settles anew which threads have resources
     bool moves;                // some jobs have moved (job_has_moved)
     bool steals;               // some pool is a stealing one

@@ -12,7 +12,7 @@ enum { VERTICES_MOST = 6000000 };
 static inline uint64_t vertices_of(const struct trace *trace) {
     static const enum event_kind within[] = {EVENT_ENTER,     EVENT_EXIT,      EVENT_EXIT_THROW, EVENT_TASK_CREATED,
                                              EVENT_RUN_DELAY, EVENT_BYTECODES, EVENT_MOUNT,      EVENT_UNMOUNT,
-                                             EVENT_READY,     EVENT_LIMIT,     EVENT_TURNS};
+                                             EVENT_READY,     EVENT_LIMIT,     EVENT_TURNS,      EVENT_ALLOCATED};
     uint64_t count = trace->event_count;
     for (size_t i = 0; i < sizeof within / sizeof within[0]; i++) count -= trace->events_of_kind[within[i]];
     return count;

@@ -135,8 +135,8 @@ static unsigned kind_of(const uint8_t record[RECORD]) {
 // Thread and kind, ns since the thread's event before, ids, the rest.
 static void add(struct story *story, const uint8_t record[RECORD]) {
     const unsigned kind = kind_of(record);
-    const bool of_jvm =
-        kind == EVENT_GC_BEGIN || kind == EVENT_GC_END || kind == EVENT_SAMPLE || kind == EVENT_COMPILING;
+    const bool of_jvm = kind == EVENT_GC_BEGIN || kind == EVENT_GC_END || kind == EVENT_SAMPLE ||
+                        kind == EVENT_COMPILING || kind == EVENT_ALLOCATED;
     const unsigned thread = of_jvm ? 0 : 1 + (record[0] >> 5) % THREADS;
     const uint64_t a = operand_a(story, kind, record), b = operand_b(story, thread, kind, record);
     tb_event(story->tb, thread, story->now_ns[thread] += 1 + record[1], kind, a, b, operand_c(story, kind, record[3]));

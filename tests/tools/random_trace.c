@@ -647,9 +647,9 @@ static uint64_t random_actor_operand(struct random_source *random, uint64_t kind
 
 struct trace_builder *random_actor_events(uint64_t seed) {
     enum { THREADS = 3, IDS = 9, EVENTS = 70, ENDPOINTS = 3 };
-    static const uint8_t others[] = {EVENT_TASK_START, EVENT_TASK_END,  EVENT_THREAD_START,
-                                     EVENT_THREAD_END, EVENT_RESULT,    EVENT_TAKEN,
-                                     EVENT_LOST,       EVENT_RUN_DELAY, EVENT_TURNS};
+    static const uint8_t others[] = {EVENT_TASK_START, EVENT_TASK_END, EVENT_THREAD_START, EVENT_THREAD_END,
+                                     EVENT_RESULT,     EVENT_TAKEN,    EVENT_LOST,         EVENT_RUN_DELAY,
+                                     EVENT_TURNS,      EVENT_ALLOCATED};
     struct random_source random = {seed};
     struct trace_builder *tb = tb_new();
     const uint32_t class = tb_class(tb, "Noise");

@@ -1988,9 +1988,36 @@ static ticks until_pause(const struct reference *r, uint32_t computing, int64_t 
     return left > 0 ? up(left * of, (ticks)share * computing) : 0;
 }
 
+// Whether it is not handed over any more, though it was, and then it was between a pause and the one before.
+static bool goes_from(const struct reference *r, uint32_t t, uint32_t pause) {
+    const struct dag_task *task = &r->dag->tasks[t];
+    const bool handed_over = task->spawn_begin != DAG_NONE && task->spawn_end != task->spawn_begin &&
+                             task->start != DAG_NONE && !(task->flags & (TASK_NESTED | TASK_OF_ACTOR));
+    if (!handed_over || !(r->edit->inlined[t] || (is_merged(r, t) && r->edit->merged_next[t] != t))) return false;
+    const int64_t spawned_ns = recorded(r, task->spawn_begin);
+    const bool earlier = pause > 0 && spawned_ns < r->dag->pauses[pause - 1].begin_ns;
+    return !earlier && spawned_ns < r->dag->pauses[pause].begin_ns;
+}
+
+// What of all that was allocated since the pause before is still allocated.
+static double garbage_left_of(const struct reference *r, uint32_t pause) {
+    const double allocated_bytes = (double)r->dag->pauses[pause].allocated_bytes;
+    double gone_bytes = 0;
+    for (uint32_t t = 0; t < r->dag->task_count; t++) {
+        if (!goes_from(r, t, pause)) continue;
+        const struct dag_task *task = &r->dag->tasks[t];
+        const bool future = task->result != DAG_NONE && r->dag->vertices.kind[task->result] == VERTEX_RESULT;
+        const bool fork_join = r->dag->pools[task->pool].discipline == DISCIPLINE_STEALING;
+        gone_bytes += future && !fork_join ? 96 : 48;
+    }
+    if (allocated_bytes == 0) return 1;
+    return gone_bytes < allocated_bytes ? 1 - gone_bytes / allocated_bytes : 0;
+}
+
 static void begin_pause(struct reference *r) {
-    const struct dag_pause *pause = &r->dag->pauses[r->next_pause++];
-    r->pause_left = (ticks)(pause->end_ns - pause->begin_ns) << FRACTION;
+    const struct dag_pause *pause = &r->dag->pauses[r->next_pause];
+    const double length_ns = (double)(pause->end_ns - pause->begin_ns);
+    r->pause_left = (ticks)(garbage_left_of(r, r->next_pause++) * length_ns + 0.5) << FRACTION;
 }
 
 // false: nothing will ever happen again.

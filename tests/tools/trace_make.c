@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Made the files of fixtures/traces/, once: `trace_make FOLDER` writes good-v9.msgpack, calling-contexts.msgpack, and
+// Made the files of fixtures/traces/, once: `trace_make FOLDER` writes good-v10.msgpack, calling-contexts.msgpack, and
 // out of the good-v1.msgpack that it finds there bad/DEFECT.msgpack. The kept files stay as they are, since old
 // versions must keep opening; this is for adding a defect and for the next version.
 #include "tracefile/format.h"
@@ -263,6 +263,7 @@ static void write_good(const char *name) {
     static const struct event gc_events[] = {{.time = 1000090, .kind = EVENT_SAMPLE, .operand = {5000, 90000, 12}},
                                              {.time = 1000091, .kind = EVENT_COMPILING, .operand = {1200, 300, 2}},
                                              {.time = 1005000, .kind = EVENT_GC_BEGIN},
+                                             {.time = 1005999, .kind = EVENT_ALLOCATED, .operand = {20971520}},
                                              {.time = 1006000, .kind = EVENT_GC_END},
                                              {.time = 1009950, .kind = EVENT_SAMPLE, .operand = {8000, 99000, 19}},
                                              {.time = 1009951, .kind = EVENT_COMPILING, .operand = {2100, 900, 3}}};
@@ -461,7 +462,7 @@ int main(int argc, char **argv) {
     snprintf(bad, sizeof bad, "%s/bad", folder);
     mkdir(folder, 0777);
     mkdir(bad, 0777);
-    write_good("good-v9");
+    write_good("good-v10");
     write_calling_contexts("calling-contexts");
     struct bytes good = load("good-v1");
     make_bad(&good);

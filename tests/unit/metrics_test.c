@@ -175,7 +175,7 @@ static void test_inlined(void **state) {
 
 static void test_cpu(void **state) {
     struct dag_sample samples[] = {{100, 0, 0, 10, 0, 0}, {500, 300, 600, 20, 0, 0}, {900, 500, 1100, 22, 0, 0}};
-    struct dag_pause pause = {600, 700};
+    struct dag_pause pause = {.begin_ns = 600, .end_ns = 700};
     struct fixture f;
     build_request(&f);
     f.on.dag->samples = samples;
@@ -1132,7 +1132,7 @@ static void test_slept_unseen(void **state) {
 // Of a pause of 100 that came while the body might as well have slept, 3/4 were in its way: it computed for 300 of the
 // 400 that were neither pause nor wait for a core. A simulated run has them behind it.
 static void test_pauses_are_no_sleep(void **state) {
-    struct dag_pause pause = {300000, 400000};
+    struct dag_pause pause = {.begin_ns = 300000, .end_ns = 400000};
     const struct model model = {.kind = MODEL_DAG};
     struct fixture f;
     build_sleeper(&f);

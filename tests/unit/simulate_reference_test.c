@@ -702,6 +702,7 @@ static void test_background_equals_reference(void **state) {
 enum { PAUSES = 4 };
 
 // The JVM stands still now and then, and all that was still to come comes as much later.
+// What every second collection was for is known.
 static void add_pauses(struct simulate_fixture *fixture, struct random_source *source,
                        struct dag_pause pauses[PAUSES]) {
     struct dag *dag = fixture->dag;
@@ -716,7 +717,7 @@ static void add_pauses(struct simulate_fixture *fixture, struct random_source *s
         }
         if (dag->last_ns > begin_ns) dag->last_ns += length_ns;
         now_ns = begin_ns + length_ns;
-        pauses[i] = (struct dag_pause){begin_ns, now_ns};
+        pauses[i] = (struct dag_pause){begin_ns, now_ns, i % 2 * (uint64_t)begin_ns % 1000};
     }
     dag->pauses = pauses;
     dag->pause_count = PAUSES;

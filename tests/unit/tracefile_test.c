@@ -719,6 +719,7 @@ static void test_kept_versions_open(void **state) {
     check_kept(TRACES "good-v7.msgpack", TRACES "good-v7.txt");
     check_kept(TRACES "good-v8.msgpack", TRACES "good-v8.txt");
     check_kept(TRACES "good-v9.msgpack", TRACES "good-v9.txt");
+    check_kept(TRACES "good-v10.msgpack", TRACES "good-v10.txt");
 }
 
 // ---- damage
@@ -743,7 +744,7 @@ static const struct bad_file {
     {"huge-header", 0, OPENS, "not a rehype trace"},
     {"ids-with-gap", 289, OPENS, "ids begin with 3 where 1 was expected"},
     {"longer-array", 313, OPENS, "the file was changed after it was written"},
-    {"newer-version", 0, OPENS, "trace format 127 is newer than this program reads (9): use a newer rehype"},
+    {"newer-version", 0, OPENS, "trace format 127 is newer than this program reads (10): use a newer rehype"},
     {"no-schema", 0, OPENS, "not a rehype trace: expected a msgpack map with \"schema\""},
     {"not-a-block", 313, OPENS, "not a block of a trace"},
     {"not-utf8", 516, OPENS, "a classes block is not as the format says"},
