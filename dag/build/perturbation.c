@@ -9,14 +9,16 @@
 #include "dag/propagate/parking.h"
 #include "dag/propagate/rules.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct taking {
     struct dag *dag;
     const int64_t *recorded_ns;
-    int64_t *time_ns;  // DAG_PENDING: none yet
-    int64_t *taken_ns; // a vertex each: off the edge to it
+    int64_t *time_ns;   // DAG_PENDING: none yet
+    int64_t *taken_ns;  // a vertex each: off the edge to it, of what it computed
+    int64_t *waited_ns; // a vertex each: of the edge to it, for a core that was at the tracer's work
     struct parking parking;
     uint32_t *at;         // a thread each: next vertex
     uint32_t *awaits;     // a thread each: vertex without a time yet, of a thread that is parked
@@ -46,12 +48,55 @@ static int64_t least_edge(const struct taking *taking, uint32_t v) {
     return taking->dag->vertices.event[v] != taking->dag->vertices.event[v - 1];
 }
 
-// What is left of the edge to a vertex: what it waited for a core is.
+// ---- waits for a core
+
+// By sample: what part of all that the process computed since the one before, until then, the tracer did.
+static void find_tracer_part(const struct dag *dag, double *part) {
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        const struct dag_thread *thread = &dag->threads[i];
+        uint32_t sample = 0;
+        for (uint32_t v = thread->first + 1; v < thread->first + thread->count; v++) {
+            while (sample < dag->sample_count && dag->samples[sample].time_ns < dag->vertices.time_ns[v]) sample++;
+            part[sample] += (double)dag->tracer.edge_ns[v];
+        }
+    }
+    for (uint32_t s = 0; s <= dag->sample_count; s++) {
+        const bool between = s > 0 && s < dag->sample_count;
+        const double computed_ns =
+            between ? (double)(dag->samples[s].process_cpu_ns - dag->samples[s - 1].process_cpu_ns) : 0;
+        part[s] = computed_ns > 0 ? fmin(part[s] / computed_ns, 1) : 0;
+    }
+}
+
+// What threads waited for a core while others were at the tracer's work, by vertex.
+static void find_waited_for_tracer(const struct dag *dag, const double *part, int64_t *waited_ns) {
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        const struct dag_thread *thread = &dag->threads[i];
+        uint32_t sample = 0;
+        for (uint32_t v = thread->first + 1; v < thread->first + thread->count; v++) {
+            while (sample < dag->sample_count && dag->samples[sample].time_ns < dag->vertices.time_ns[v]) sample++;
+            waited_ns[v] = (int64_t)(part[sample] * (double)dag->vertices.queued_ns[v]);
+        }
+    }
+}
+
+static bool find_waits(const struct dag *dag, int64_t *waited_ns) {
+    if (!dag->vertices.queued_ns) return true;
+    double *part = calloc((size_t)dag->sample_count + 1, sizeof *part);
+    if (!part) return false;
+    find_tracer_part(dag, part);
+    find_waited_for_tracer(dag, part, waited_ns);
+    free(part);
+    return true;
+}
+
+// What is left of the edge to a vertex: what it waited for a core is, but while others were at the tracer's work.
 static int64_t edge_without(const struct taking *taking, uint32_t v) {
     const struct dag_vertices *vertices = &taking->dag->vertices;
+    const int64_t waited_ns = taking->waited_ns[v];
     int64_t edge_ns = taking->recorded_ns[v] - taking->recorded_ns[v - 1], least_ns = least_edge(taking, v);
-    if (vertices->queued_ns) least_ns = max_ns(least_ns, vertices->queued_ns[v]);
-    return min_ns(edge_ns, max_ns(edge_ns - taking->dag->tracer.edge_ns[v], least_ns));
+    if (vertices->queued_ns) least_ns = max_ns(least_ns, vertices->queued_ns[v] - waited_ns);
+    return min_ns(edge_ns, max_ns(edge_ns - taking->dag->tracer.edge_ns[v] - waited_ns, least_ns));
 }
 
 // A thread's first vertex, behind what made the thread. Barriers have no time of their own.
@@ -70,7 +115,7 @@ static int64_t time_of(struct taking *taking, const struct dag_thread *thread, u
         return max_ns(before_ns + min_ns(edge_ns, least_edge(taking, v)), taking->time_ns[cause] + delay_ns);
     }
     int64_t left_ns = edge_without(taking, v);
-    taking->taken_ns[v] = edge_ns - left_ns;
+    taking->taken_ns[v] = max_ns(edge_ns - left_ns - taking->waited_ns[v], 0);
     return cause == DAG_NONE ? before_ns + left_ns : max_ns(before_ns + left_ns, taking->time_ns[cause]);
 }
 
@@ -98,7 +143,7 @@ static int64_t time_in_turn(struct taking *taking, uint32_t thread, uint32_t v) 
     if (before == DAG_NONE) return time_ns;
     int64_t apart_ns = taking->recorded_ns[v] - taking->recorded_ns[before];
     int64_t early_ns = max_ns(taking->time_ns[before] + min_ns(apart_ns, 1) - time_ns, 0);
-    taking->taken_ns[v] = max_ns(taking->taken_ns[v] - early_ns, 0);
+    taking->taken_ns[v] = max_ns(taking->taken_ns[v] - max_ns(early_ns - taking->waited_ns[v], 0), 0);
     return time_ns + early_ns;
 }
 
@@ -169,7 +214,7 @@ static void shorten_computing(const struct taking *taking) {
             int64_t edge_ns = taking->time_ns[v] - taking->time_ns[v - 1];
             int64_t compute_ns = max_ns(vertices->compute_ns[v] - taking->taken_ns[v], 0);
             if (vertices->queued_ns) {
-                vertices->queued_ns[v] = min_ns(vertices->queued_ns[v], edge_ns);
+                vertices->queued_ns[v] = min_ns(vertices->queued_ns[v] - taking->waited_ns[v], edge_ns);
                 edge_ns -= vertices->queued_ns[v];
             }
             vertices->compute_ns[v] = min_ns(compute_ns, edge_ns);
@@ -323,13 +368,14 @@ static bool taking_init(struct taking *taking, struct dag *dag) {
                               .recorded_ns = dag->vertices.time_ns,
                               .time_ns = malloc(vertices * sizeof *taking->time_ns),
                               .taken_ns = calloc(vertices, sizeof *taking->taken_ns),
+                              .waited_ns = calloc(vertices, sizeof *taking->waited_ns),
                               .at = malloc(threads * sizeof *taking->at),
                               .awaits = malloc(threads * sizeof *taking->awaits),
                               .turn_after = malloc(vertices * sizeof *taking->turn_after),
                               .unfinished = dag->thread_count};
     if (!parking_init(&taking->parking, dag->vertex_count, dag->thread_count) || !taking->time_ns ||
-        !taking->taken_ns || !taking->at || !taking->awaits || !taking->turn_after ||
-        !find_turns(dag, taking->turn_after)) {
+        !taking->taken_ns || !taking->waited_ns || !find_waits(dag, taking->waited_ns) || !taking->at ||
+        !taking->awaits || !taking->turn_after || !find_turns(dag, taking->turn_after)) {
         return false;
     }
     read_costs(taking);
@@ -341,6 +387,7 @@ static bool taking_init(struct taking *taking, struct dag *dag) {
 static void taking_destroy(struct taking *taking) {
     free(taking->time_ns);
     free(taking->taken_ns);
+    free(taking->waited_ns);
     free(taking->at);
     free(taking->awaits);
     free(taking->turn_after);

@@ -49,15 +49,20 @@ static void end(struct fixture *f) {
 // ---- by hand
 
 // Where the vertex is now that was recorded at a time, the last of them.
-static int64_t now(const struct fixture *f, uint32_t thread_id, int64_t recorded_ns) {
+// The last vertex that a thread had at a recorded time.
+static uint32_t vertex_at(const struct fixture *f, uint32_t thread_id, int64_t recorded_ns) {
     const struct dag *dag = f->dag;
     for (uint32_t v = dag->vertex_count; v-- > 0;) {
         const struct dag_thread *thread = &dag->threads[dag_thread_of(dag, v)];
         if (thread->stream == DAG_NONE || f->trace->streams[thread->stream].id != thread_id) continue;
-        if (dag->tracer.recorded_ns[v] == recorded_ns) return dag->vertices.time_ns[v];
+        if (dag->tracer.recorded_ns[v] == recorded_ns) return v;
     }
     fail_msg("thread %u has no vertex at %ld", thread_id, (long)recorded_ns);
     return 0;
+}
+
+static int64_t now(const struct fixture *f, uint32_t thread_id, int64_t recorded_ns) {
+    return f->dag->vertices.time_ns[vertex_at(f, thread_id, recorded_ns)];
 }
 
 // main creates and spawns task 7 for a worker that sleeps, calls a function, and waits for the task.
@@ -290,6 +295,34 @@ static void test_machine_moves_along(void **state) {
     end(&f);
 }
 
+// Main computes 1500 ns, of which the tracer has 1000, and the worker 500: so half of all that is computed. Of the 400
+// ns that the worker waits for a core it has the other half.
+static void test_no_thread_waits_for_the_tracer(void **state) {
+    (void)state;
+    struct fixture f = {.tb = tb_new()};
+    uint32_t class = tb_class(f.tb, "Main$1");
+    tb_thread(f.tb, 0, "", THREAD_SYSTEM);
+    tb_thread(f.tb, MAIN, "main", 0);
+    tb_thread(f.tb, WORKER, "other", 0);
+    tb_event(f.tb, 0, 0, EVENT_SAMPLE, 1, 1, 1);
+    tb_event(f.tb, 0, 2100, EVENT_SAMPLE, 2001, 2001, 2);
+    tb_event(f.tb, MAIN, 10, EVENT_MAIN_BEGIN, M, 1);
+    for (uint64_t i = 1; i <= 10; i++) tb_event(f.tb, MAIN, 10 + i * 100, EVENT_TASK_CREATED, i, class);
+    tb_event(f.tb, MAIN, 2000, EVENT_THREAD_END, M, 1501);
+    tb_event(f.tb, WORKER, 10, EVENT_THREAD_START, 51, 1);
+    tb_event(f.tb, WORKER, 1009, EVENT_RUN_DELAY, 400);
+    tb_event(f.tb, WORKER, 1010, EVENT_THREAD_END, 51, 501);
+    f.trace = tb_open(f.tb);
+    cost(&f, EVENT_TASK_CREATED, 50, 50);
+    build(&f);
+    take_out(&f);
+    assert_int_equal(now(&f, WORKER, 1010), 1010 - 200);
+    const uint32_t end_of_run = vertex_at(&f, WORKER, 1010);
+    assert_int_equal(f.dag->vertices.queued_ns[end_of_run], 200);
+    assert_int_equal(f.dag->vertices.compute_ns[end_of_run], 500);
+    end(&f);
+}
+
 static void test_without_costs_nothing_happens(void **state) {
     (void)state;
     struct fixture f = begin_simple();
@@ -499,6 +532,7 @@ int main(void) {
         cmocka_unit_test(test_who_was_woken_follows_the_call),
         cmocka_unit_test(test_who_comes_late_keeps_its_place),
         cmocka_unit_test(test_machine_moves_along),
+        cmocka_unit_test(test_no_thread_waits_for_the_tracer),
         cmocka_unit_test(test_without_costs_nothing_happens),
         cmocka_unit_test(test_no_cost_is_exact),
         cmocka_unit_test(test_order_holds),
