@@ -186,11 +186,11 @@ static void write_paragraph(FILE *file, const char *lead, unsigned indent, const
     write_part(file, lead, indent, text, text + strlen(text));
 }
 
-// "  name  what it is" is a row of a table; lines that begin with more blanks go on with it.
 static unsigned blanks_at(const char *text) {
     return (unsigned)strspn(text, " ");
 }
 
+// "  name  what it is" is a row of a table; lines that begin with more blanks go on with it.
 static bool is_row(const char *text) {
     return blanks_at(text) == 2;
 }
@@ -227,14 +227,12 @@ static void write_about(FILE *file, const char *text) {
 // Ways to use a command stand on lines of their own.
 static void write_usage(const struct command *command, FILE *file) {
     char lead[64];
-    const char *way = command->usage, *end = strchr(way, '\n');
-    snprintf(lead, sizeof lead, "Usage: rehype %s ", command->name);
-    write_part(file, lead, (unsigned)strlen(lead), way, end ? end : way + strlen(way));
-    while (end) {
-        way = end + 1;
-        end = strchr(way, '\n');
-        snprintf(lead, sizeof lead, "       rehype %s ", command->name);
-        write_part(file, lead, (unsigned)strlen(lead), way, end ? end : way + strlen(way));
+    const char *before = "Usage:";
+    for (const char *way = command->usage; *way; before = "") {
+        const char *end = way + strcspn(way, "\n");
+        snprintf(lead, sizeof lead, "%-6s rehype %s ", before, command->name);
+        write_part(file, lead, (unsigned)strlen(lead), way, end);
+        way = *end ? end + 1 : end;
     }
 }
 

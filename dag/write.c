@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/write.h"
 
+#include "dag/build/ids.h"
 #include "dag/build/perturbation.h"
 #include "dag/rewrite.h"
 
@@ -95,15 +96,7 @@ static void free_decoded(const struct trace *trace, struct stream_events *stream
 static uint64_t unused_id(const struct trace *trace, const struct stream_events *streams) {
     uint64_t most = 0;
     for (uint32_t s = 0; s < trace->stream_count; s++) {
-        for (uint64_t i = 0; i < streams[s].count; i++) {
-            const struct event *event = &streams[s].events[i];
-            bool names_other =
-                event->kind <= EVENT_EXIT_THROW || event->kind == EVENT_SAMPLE || event->kind == EVENT_COMPILING ||
-                event->kind == EVENT_RUN_DELAY || event->kind == EVENT_READY || event->kind == EVENT_LOST ||
-                event->kind == EVENT_MOUNT || event->kind == EVENT_UNMOUNT || event->kind == EVENT_BYTECODES ||
-                event->kind == EVENT_LIMIT || event->kind == EVENT_TURNS || event->kind == EVENT_ALLOCATED;
-            if (!names_other && event->operand[0] > most) most = event->operand[0];
-        }
+        for (uint64_t i = 0; i < streams[s].count; i++) most = ids_highest(&streams[s].events[i], most);
     }
     return most + 1;
 }

@@ -28,6 +28,8 @@ uint64_t ids_highest(const struct event *event, uint64_t highest) {
     case EVENT_LIMIT:
     case EVENT_READY:
     case EVENT_COMPILING:
+    case EVENT_MOUNT:
+    case EVENT_UNMOUNT:
     case EVENT_TURNS:
     case EVENT_ALLOCATED:
         return highest;

@@ -18,7 +18,7 @@ struct taking {
     const int64_t *recorded_ns;
     int64_t *time_ns;   // DAG_PENDING: none yet
     int64_t *taken_ns;  // a vertex each: off the edge to it, of what it computed
-    int64_t *waited_ns; // a vertex each: of the edge to it, for a core that was at the tracer's work
+    int64_t *waited_ns; // likewise, of what it waited for a core that was at the tracer's work
     struct parking parking;
     uint32_t *at;         // a thread each: next vertex
     uint32_t *awaits;     // a thread each: vertex without a time yet, of a thread that is parked
@@ -50,43 +50,50 @@ static int64_t least_edge(const struct taking *taking, uint32_t v) {
 
 // ---- waits for a core
 
-// By sample: what part of all that the process computed since the one before, until then, the tracer did.
-static void find_tracer_part(const struct dag *dag, double *part) {
+// The first sample that was not before a time, from one that was not behind it on; sample_count: none was.
+static uint32_t sample_from(const struct dag *dag, uint32_t sample, int64_t recorded_ns) {
+    while (sample < dag->sample_count && dag->samples[sample].time_ns < recorded_ns) sample++;
+    return sample;
+}
+
+// What all threads have of `edge_ns`, a vertex each, between the sample before and each, into `sum_ns`.
+static void sum_between_samples(const struct taking *taking, const int64_t *edge_ns, int64_t *sum_ns) {
+    const struct dag *dag = taking->dag;
+    memset(sum_ns, 0, ((size_t)dag->sample_count + 1) * sizeof *sum_ns);
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         const struct dag_thread *thread = &dag->threads[i];
         uint32_t sample = 0;
         for (uint32_t v = thread->first + 1; v < thread->first + thread->count; v++) {
-            while (sample < dag->sample_count && dag->samples[sample].time_ns < dag->vertices.time_ns[v]) sample++;
-            part[sample] += (double)dag->tracer.edge_ns[v];
-        }
-    }
-    for (uint32_t s = 0; s <= dag->sample_count; s++) {
-        const bool between = s > 0 && s < dag->sample_count;
-        const double computed_ns =
-            between ? (double)(dag->samples[s].process_cpu_ns - dag->samples[s - 1].process_cpu_ns) : 0;
-        part[s] = computed_ns > 0 ? fmin(part[s] / computed_ns, 1) : 0;
-    }
-}
-
-// What threads waited for a core while others were at the tracer's work, by vertex.
-static void find_waited_for_tracer(const struct dag *dag, const double *part, int64_t *waited_ns) {
-    for (uint32_t i = 0; i < dag->thread_count; i++) {
-        const struct dag_thread *thread = &dag->threads[i];
-        uint32_t sample = 0;
-        for (uint32_t v = thread->first + 1; v < thread->first + thread->count; v++) {
-            while (sample < dag->sample_count && dag->samples[sample].time_ns < dag->vertices.time_ns[v]) sample++;
-            waited_ns[v] = (int64_t)(part[sample] * (double)dag->vertices.queued_ns[v]);
+            sample = sample_from(dag, sample, taking->recorded_ns[v]);
+            sum_ns[sample] += edge_ns[v];
         }
     }
 }
 
-static bool find_waits(const struct dag *dag, int64_t *waited_ns) {
+// What part the tracer, which computed so much since the sample before, had of all that the process did.
+static double tracer_part(const struct dag *dag, uint32_t sample, int64_t tracer_ns) {
+    if (sample == 0 || sample >= dag->sample_count) return 0;
+    const int64_t all_ns = dag->samples[sample].process_cpu_ns - dag->samples[sample - 1].process_cpu_ns;
+    return all_ns > 0 ? fmin((double)tracer_ns / (double)all_ns, 1) : 0;
+}
+
+// What each edge waited for a core while others were at the tracer's work.
+static bool find_waits(const struct taking *taking) {
+    const struct dag *dag = taking->dag;
     if (!dag->vertices.queued_ns) return true;
-    double *part = calloc((size_t)dag->sample_count + 1, sizeof *part);
-    if (!part) return false;
-    find_tracer_part(dag, part);
-    find_waited_for_tracer(dag, part, waited_ns);
-    free(part);
+    int64_t *tracer_ns = malloc(((size_t)dag->sample_count + 1) * sizeof *tracer_ns);
+    if (!tracer_ns) return false;
+    sum_between_samples(taking, dag->tracer.edge_ns, tracer_ns);
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        const struct dag_thread *thread = &dag->threads[i];
+        uint32_t sample = 0;
+        for (uint32_t v = thread->first + 1; v < thread->first + thread->count; v++) {
+            sample = sample_from(dag, sample, taking->recorded_ns[v]);
+            const double part = tracer_part(dag, sample, tracer_ns[sample]);
+            taking->waited_ns[v] = (int64_t)(part * (double)dag->vertices.queued_ns[v]);
+        }
+    }
+    free(tracer_ns);
     return true;
 }
 
@@ -112,10 +119,12 @@ static int64_t time_of(struct taking *taking, const struct dag_thread *thread, u
     if (cause != DAG_NONE && rule != RULE_GRANT && recorded_ns[cause] > recorded_ns[v - 1]) {
         int64_t delay_ns = delay_without(taking, cause, v);
         taking->taken_ns[v] = recorded_ns[v] - recorded_ns[cause] - delay_ns;
+        taking->waited_ns[v] = 0; // who is woken waits on, or the wait would be taken for sleep
         return max_ns(before_ns + min_ns(edge_ns, least_edge(taking, v)), taking->time_ns[cause] + delay_ns);
     }
     int64_t left_ns = edge_without(taking, v);
-    taking->taken_ns[v] = max_ns(edge_ns - left_ns - taking->waited_ns[v], 0);
+    taking->waited_ns[v] = min_ns(taking->waited_ns[v], edge_ns - left_ns);
+    taking->taken_ns[v] = edge_ns - left_ns - taking->waited_ns[v];
     return cause == DAG_NONE ? before_ns + left_ns : max_ns(before_ns + left_ns, taking->time_ns[cause]);
 }
 
@@ -143,7 +152,9 @@ static int64_t time_in_turn(struct taking *taking, uint32_t thread, uint32_t v) 
     if (before == DAG_NONE) return time_ns;
     int64_t apart_ns = taking->recorded_ns[v] - taking->recorded_ns[before];
     int64_t early_ns = max_ns(taking->time_ns[before] + min_ns(apart_ns, 1) - time_ns, 0);
-    taking->taken_ns[v] = max_ns(taking->taken_ns[v] - max_ns(early_ns - taking->waited_ns[v], 0), 0);
+    const int64_t waited_on_ns = min_ns(early_ns, taking->waited_ns[v]);
+    taking->waited_ns[v] -= waited_on_ns;
+    taking->taken_ns[v] = max_ns(taking->taken_ns[v] - (early_ns - waited_on_ns), 0);
     return time_ns + early_ns;
 }
 
@@ -300,20 +311,6 @@ static void move_pauses(struct dag *dag, struct instants *instants) {
     }
 }
 
-// What the tracer took of all threads' time between the sample before and each, into `taken_ns`.
-static void sum_between_samples(const struct taking *taking, int64_t *taken_ns) {
-    const struct dag *dag = taking->dag;
-    memset(taken_ns, 0, ((size_t)dag->sample_count + 1) * sizeof *taken_ns);
-    for (uint32_t i = 0; i < dag->thread_count; i++) {
-        const struct dag_thread *thread = &dag->threads[i];
-        uint32_t sample = 0;
-        for (uint32_t v = thread->first + 1; v < thread->first + thread->count; v++) {
-            while (sample < dag->sample_count && dag->samples[sample].time_ns < taking->recorded_ns[v]) sample++;
-            taken_ns[sample] += taking->taken_ns[v];
-        }
-    }
-}
-
 // A count of computing, less what the tracer took of it; that is no more than what it grew by since the sample before.
 struct lessened {
     int64_t before_ns, taken_ns;
@@ -342,7 +339,7 @@ static bool move_machine(const struct taking *taking) {
     int64_t *taken_ns = malloc(((size_t)dag->sample_count + 1) * sizeof *taken_ns);
     bool ok = taken_ns && instants_init(&instants[0], dag) && instants_init(&instants[1], dag);
     if (ok) {
-        sum_between_samples(taking, taken_ns);
+        sum_between_samples(taking, taking->taken_ns, taken_ns);
         move_pauses(dag, &instants[0]);
         move_samples(dag, &instants[1], taken_ns);
     }
@@ -374,8 +371,8 @@ static bool taking_init(struct taking *taking, struct dag *dag) {
                               .turn_after = malloc(vertices * sizeof *taking->turn_after),
                               .unfinished = dag->thread_count};
     if (!parking_init(&taking->parking, dag->vertex_count, dag->thread_count) || !taking->time_ns ||
-        !taking->taken_ns || !taking->waited_ns || !find_waits(dag, taking->waited_ns) || !taking->at ||
-        !taking->awaits || !taking->turn_after || !find_turns(dag, taking->turn_after)) {
+        !taking->taken_ns || !taking->waited_ns || !find_waits(taking) || !taking->at || !taking->awaits ||
+        !taking->turn_after || !find_turns(dag, taking->turn_after)) {
         return false;
     }
     read_costs(taking);

@@ -8,7 +8,8 @@
 // is its cause, what the thread itself did before was in time anyway: then only the cost behind the cause, before it
 // had its effect, and the one before the vertex count. An edge keeps a ns, and what was spent on it ready to run but
 // without a core, since the tracer was not running on that thread then either. But it ran on others that had the cores:
-// of such a wait goes the part that the tracer had of all that the process computed at that time, between two samples.
+// of such a wait goes the part that the tracer had of all that the process computed at that time, between two samples,
+// but for one that comes behind the cause.
 //
 // What is left of the edge from the later predecessor is the least that passes between the two (a time edge's delay),
 // whichever is later now: T(v) = max(T(p) + what is left of p -> v, T(c)) where the thread came last, max(T(p), T(c) +

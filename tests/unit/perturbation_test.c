@@ -48,7 +48,6 @@ static void end(struct fixture *f) {
 
 // ---- by hand
 
-// Where the vertex is now that was recorded at a time, the last of them.
 // The last vertex that a thread had at a recorded time.
 static uint32_t vertex_at(const struct fixture *f, uint32_t thread_id, int64_t recorded_ns) {
     const struct dag *dag = f->dag;
@@ -61,6 +60,7 @@ static uint32_t vertex_at(const struct fixture *f, uint32_t thread_id, int64_t r
     return 0;
 }
 
+// Where that is now.
 static int64_t now(const struct fixture *f, uint32_t thread_id, int64_t recorded_ns) {
     return f->dag->vertices.time_ns[vertex_at(f, thread_id, recorded_ns)];
 }
@@ -296,11 +296,12 @@ static void test_machine_moves_along(void **state) {
 }
 
 // Main computes 1500 ns, of which the tracer has 1000, and the worker 500: so half of all that is computed. Of the 400
-// ns that the worker waits for a core it has the other half.
+// ns that the worker waits for a core it has the other half. Who waits for the worker wakes up as late as it did, and
+// so has waited as long for a core.
 static void test_no_thread_waits_for_the_tracer(void **state) {
     (void)state;
     struct fixture f = {.tb = tb_new()};
-    uint32_t class = tb_class(f.tb, "Main$1");
+    uint32_t class = tb_class(f.tb, "Main$1"), waiter = WORKER + 1;
     tb_thread(f.tb, 0, "", THREAD_SYSTEM);
     tb_thread(f.tb, MAIN, "main", 0);
     tb_thread(f.tb, WORKER, "other", 0);
@@ -312,6 +313,12 @@ static void test_no_thread_waits_for_the_tracer(void **state) {
     tb_event(f.tb, WORKER, 10, EVENT_THREAD_START, 51, 1);
     tb_event(f.tb, WORKER, 1009, EVENT_RUN_DELAY, 400);
     tb_event(f.tb, WORKER, 1010, EVENT_THREAD_END, 51, 501);
+    tb_thread(f.tb, waiter, "waiter", 0);
+    tb_event(f.tb, waiter, 10, EVENT_THREAD_START, 52, 1);
+    tb_event(f.tb, waiter, 20, EVENT_WAIT_BEGIN, 51, 2, tb_wait(WAIT_FOR_TASK, 0));
+    tb_event(f.tb, waiter, 1079, EVENT_RUN_DELAY, 60);
+    tb_event(f.tb, waiter, 1080, EVENT_WAIT_END, 51, 3);
+    tb_event(f.tb, waiter, 1090, EVENT_THREAD_END, 52, 13);
     f.trace = tb_open(f.tb);
     cost(&f, EVENT_TASK_CREATED, 50, 50);
     build(&f);
@@ -320,6 +327,8 @@ static void test_no_thread_waits_for_the_tracer(void **state) {
     const uint32_t end_of_run = vertex_at(&f, WORKER, 1010);
     assert_int_equal(f.dag->vertices.queued_ns[end_of_run], 200);
     assert_int_equal(f.dag->vertices.compute_ns[end_of_run], 500);
+    assert_int_equal(now(&f, waiter, 1080), 810 + 70);
+    assert_int_equal(f.dag->vertices.queued_ns[vertex_at(&f, waiter, 1080)], 60);
     end(&f);
 }
 

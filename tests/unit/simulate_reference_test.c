@@ -701,8 +701,8 @@ static void test_background_equals_reference(void **state) {
 
 enum { PAUSES = 4 };
 
-// The JVM stands still now and then, and all that was still to come comes as much later.
-// What every second collection was for is known.
+// The JVM stands still now and then, and all that was still to come comes as much later. Of every second
+// collection it is known how much had been allocated.
 static void add_pauses(struct simulate_fixture *fixture, struct random_source *source,
                        struct dag_pause pauses[PAUSES]) {
     struct dag *dag = fixture->dag;
