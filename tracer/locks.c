@@ -15,8 +15,7 @@
 #include <string.h>
 
 static jvmtiEnv *env; // NULL: no locks
-static bool tells_owners;
-static jfieldID owner, thread_number;
+static jfieldID owner;
 static jclass int_array; // of such the JVM makes the locks for initialising classes
 static jclass class_loader;
 static jmethodID load_class; // ClassLoader.loadClass(String): the JVM asks a loader by it
@@ -74,75 +73,24 @@ static bool waits_for_asked(JNIEnv *jni, struct thread_state *state) {
 
 // Monitors -----------------------------------------------------------------------------------------------------------
 
-// The holder of a monitor when it was first waited for: by its thread's number, and how often it had taken it. Its
-// releases are told by these, since its acquisitions were not recorded.
-enum { FIRST_HOLDERS = 64, OWNERS_ASKED_MOST = 1000 };
-static struct first_holder {
-    _Atomic(uint32_t) slot; // 0: free
-    uint32_t entries;
-    uint64_t thread;
-} first_holders[FIRST_HOLDERS];
-static _Atomic(uint32_t) first_holder_count, owners_asked;
+// Monitors that somebody had unseen when they were first waited for, by slot: until another has it. Who gives such a
+// monitor back had it, and tells so each time that it leaves a block of it; the last time counts. The JVM could name
+// the holder (GetObjectMonitorUsage), but stops all threads for that, and keeps the one that asks for longer.
+static _Atomic(bool) had_unseen[RESOURCES_MOST];
+static _Atomic(uint32_t) had_unseen_count;
 
-static uint64_t number_of(JNIEnv *jni, jthread thread) {
-    return thread && thread_number ? (uint64_t)(*jni)->GetLongField(jni, thread, thread_number) : 0;
+static void note_had_unseen(uint32_t slot) {
+    if (!atomic_exchange_explicit(&had_unseen[slot], true, memory_order_relaxed))
+        atomic_fetch_add_explicit(&had_unseen_count, 1, memory_order_relaxed);
 }
 
-static void forget_usage(JNIEnv *jni, jvmtiMonitorUsage *usage) {
-    for (jint i = 0; i < usage->waiter_count; i++) (*jni)->DeleteLocalRef(jni, usage->waiters[i]);
-    for (jint i = 0; i < usage->notify_waiter_count; i++) (*jni)->DeleteLocalRef(jni, usage->notify_waiters[i]);
-    (*env)->Deallocate(env, (unsigned char *)usage->waiters);
-    (*env)->Deallocate(env, (unsigned char *)usage->notify_waiters);
-    if (usage->owner) (*jni)->DeleteLocalRef(jni, usage->owner);
+static bool is_any_had_unseen(void) {
+    return atomic_load_explicit(&had_unseen_count, memory_order_relaxed) > 0;
 }
 
-// Asks the JVM, which may stop all threads for it: a thousand times at most.
-static void note_first_holder(JNIEnv *jni, jobject monitor, uint32_t slot) {
-    jvmtiMonitorUsage usage = {0};
-    if (!tells_owners || atomic_fetch_add_explicit(&owners_asked, 1, memory_order_relaxed) >= OWNERS_ASKED_MOST ||
-        (*env)->GetObjectMonitorUsage(env, monitor, &usage) != JVMTI_ERROR_NONE) {
-        return;
-    }
-    struct first_holder holder = {.thread = number_of(jni, usage.owner), .entries = (uint32_t)usage.entry_count};
-    forget_usage(jni, &usage);
-    pthread_mutex_lock(&lock);
-    for (uint32_t i = 0; holder.thread && i < FIRST_HOLDERS; i++) {
-        if (atomic_load_explicit(&first_holders[i].slot, memory_order_relaxed)) continue;
-        first_holders[i].thread = holder.thread;
-        first_holders[i].entries = holder.entries;
-        atomic_store_explicit(&first_holders[i].slot, slot, memory_order_release);
-        atomic_fetch_add_explicit(&first_holder_count, 1, memory_order_relaxed);
-        break;
-    }
-    pthread_mutex_unlock(&lock);
-}
-
-// Where another has it now, the first holder gave it back, seen or not.
-static void forget_first_holder(uint32_t slot) {
-    if (!atomic_load_explicit(&first_holder_count, memory_order_relaxed)) return;
-    pthread_mutex_lock(&lock);
-    for (uint32_t i = 0; i < FIRST_HOLDERS; i++) {
-        if (atomic_load_explicit(&first_holders[i].slot, memory_order_relaxed) != slot) continue;
-        atomic_store_explicit(&first_holders[i].slot, 0, memory_order_relaxed);
-        atomic_fetch_sub_explicit(&first_holder_count, 1, memory_order_relaxed);
-    }
-    pthread_mutex_unlock(&lock);
-}
-
-// Whether the thread is the first holder and gives the monitor back for the last time.
-static bool first_holder_leaves(struct thread_state *state, uint32_t slot) {
-    bool leaves = false;
-    pthread_mutex_lock(&lock);
-    for (uint32_t i = 0; i < FIRST_HOLDERS; i++) {
-        struct first_holder *holder = &first_holders[i];
-        if (atomic_load_explicit(&holder->slot, memory_order_relaxed) != slot || holder->thread != state->number)
-            continue;
-        leaves = holder->entries <= 1;
-        if (!leaves) holder->entries--;
-    }
-    pthread_mutex_unlock(&lock);
-    if (leaves) forget_first_holder(slot);
-    return leaves;
+static void forget_had_unseen(uint32_t slot) {
+    if (is_any_had_unseen() && atomic_exchange_explicit(&had_unseen[slot], false, memory_order_relaxed))
+        atomic_fetch_sub_explicit(&had_unseen_count, 1, memory_order_relaxed);
 }
 
 static uint32_t slot_of_monitor(JNIEnv *jni, struct thread_state *state, jobject monitor) {
@@ -152,7 +100,7 @@ static uint32_t slot_of_monitor(JNIEnv *jni, struct thread_state *state, jobject
     slot = resources_new_of(
         id,
         (struct trace_resource){.kind = RESOURCE_MONITOR, .class = identity_class(jni, state, monitor), .capacity = 1});
-    if (slot) note_first_holder(jni, monitor, slot);
+    if (slot) note_had_unseen(slot);
     return slot;
 }
 
@@ -206,7 +154,7 @@ static void JNICALL on_contended_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread t
     end_block();
     if (!resources_waits(WAIT_MONITOR)) return;
     PROBED struct thread_state *state = probe_begin();
-    forget_first_holder(state->wants);
+    forget_had_unseen(state->wants);
     if (!resources_hold(state, state->wants)) state->entered = state->wants;
     resources_acquired(state);
 }
@@ -245,8 +193,7 @@ static void leave(struct thread_state *state, struct hold *hold) {
 
 void locks_monitor_leaves(JNIEnv *jni, jobject monitor, uint32_t place) {
     struct thread_state *here = env ? thread_state_here() : NULL;
-    bool first = atomic_load_explicit(&first_holder_count, memory_order_relaxed) > 0;
-    if (!here || here->tasks == 0 || (here->hold_count == 0 && !first)) return;
+    if (!here || here->tasks == 0 || (here->hold_count == 0 && !is_any_had_unseen())) return;
     uint32_t slot = resources_find(known_id(monitor));
     if (!slot) return;
     PROBED struct thread_state *state = probe_begin();
@@ -254,7 +201,7 @@ void locks_monitor_leaves(JNIEnv *jni, jobject monitor, uint32_t place) {
     if (hold && hold->number != place) return;
     if (hold)
         leave(state, hold);
-    else if (first && sleeps_number(jni, state) && first_holder_leaves(state, slot))
+    else if (atomic_load_explicit(&had_unseen[slot], memory_order_relaxed))
         resources_released(jni, state, (struct wanted){.slot = slot, .units = 1}, place);
 }
 
@@ -552,11 +499,6 @@ uint64_t locks_id(struct thread_state *state, jobject object) {
 
 // What is asked of the JVM -------------------------------------------------------------------------------------------
 
-static bool may_ask_for_owners(void) {
-    const jvmtiCapabilities wanted = {.can_get_monitor_info = 1};
-    return (*env)->AddCapabilities(env, &wanted) == JVMTI_ERROR_NONE;
-}
-
 void locks_ask(JavaVM *vm) {
     if (env) return;
     if ((*vm)->GetEnv(vm, (void **)&env, JVMTI_VERSION_1_2) != JNI_OK) env = NULL;
@@ -569,10 +511,8 @@ void locks_ask(JavaVM *vm) {
                                                   .MonitorWait = on_wait,
                                                   .MonitorWaited = on_waited};
     if ((*env)->AddCapabilities(env, &wanted) == JVMTI_ERROR_NONE &&
-        (*env)->SetEventCallbacks(env, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE) {
-        tells_owners = may_ask_for_owners();
+        (*env)->SetEventCallbacks(env, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE)
         return;
-    }
     (*env)->DisposeEnvironment(env);
     env = NULL;
 }
@@ -582,7 +522,6 @@ void locks_init(JNIEnv *jni) {
     jclass ownable = identity_global_class(jni, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
     sleeps_init(jni);
     owner = identity_field(jni, ownable, "exclusiveOwnerThread", "Ljava/lang/Thread;");
-    thread_number = identity_field(jni, tracer.thread_class, "tid", "J");
     int_array = identity_global_class(jni, "[I");
     if ((class_loader = identity_global_class(jni, "java/lang/ClassLoader")))
         load_class = (*jni)->GetMethodID(jni, class_loader, "loadClass", "(Ljava/lang/String;)Ljava/lang/Class;");

@@ -153,6 +153,22 @@ static void find_untold_releases(struct replay *replay) {
     for (uint32_t r = 0; r < dag->resource_count; r++) replay->counts[r].before = DAG_NONE;
 }
 
+// Who had a monitor unseen when it was first waited for tells each time that it leaves a block of it, and gives it back
+// with the last.
+static void forget_inner_blocks(struct replay *replay) {
+    struct dag *dag = replay->dag;
+    for (uint32_t i = 0; i < replay->turn_count; i++) {
+        const uint32_t index = replay->turns[i].item / TURNS, turn = replay->turns[i].item % TURNS;
+        const struct dag_ask *ask = &dag->asks[index];
+        struct count *count = &replay->counts[ask->resource];
+        if (dag->resources[ask->resource].kind != RESOURCE_MONITOR || turn == TURN_ASKS) continue;
+        const bool leaves = turn == TURN_FREES && ask->got == DAG_NONE;
+        if (leaves && count->before != DAG_NONE) dag->asks[count->before].units = 0;
+        count->before = leaves ? index : DAG_NONE;
+    }
+    for (uint32_t r = 0; r < dag->resource_count; r++) replay->counts[r].before = DAG_NONE;
+}
+
 // Of such a monitor only waits are known.
 static void forget_holds(struct dag *dag) {
     for (uint32_t i = 0; i < dag->ask_count; i++) {
@@ -698,6 +714,7 @@ static bool find_limits(const struct dag *dag) {
 
 static bool find_all(struct replay *replay) {
     begin_counts(replay);
+    forget_inner_blocks(replay);
     find_untold_releases(replay);
     forget_holds(replay->dag);
     ended_tasks_keep_nothing(replay->dag);

@@ -534,12 +534,12 @@ static void test_a_lock_is_had_twice(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
-// The first contention is the first that is known of a lock: task 1 had it before, and only gives it back. So nobody
-// has it beside task 2.
-static void test_a_lock_that_was_held_before(void **state) {
-    (void)state;
+// The first contention is the first that is known of a lock: task 1 had it before, and only gives it back, at last. So
+// nobody has it beside task 2.
+static void a_lock_that_was_held_before(uint64_t inner_block_ends_ns) {
     struct program_by_hand p = begin(3, RESOURCE_MONITOR, 1, 0);
     spawn(&p, 100, 1);
+    if (inner_block_ends_ns) released(&p, 1, inner_block_ends_ns);
     released(&p, 1, 600);
     ends(&p, 1, 700);
     spawn(&p, 130, 2);
@@ -554,7 +554,8 @@ static void test_a_lock_that_was_held_before(void **state) {
     ends(&p, 3, 1200);
     open_awaiting(&p, 3, 1200);
     assert_int_equal(p.fixture.dag->resources[0].initial, 1);
-    assert_int_equal(p.fixture.dag->vertices.time_ns[p.fixture.dag->asks[0].had_at], 110); // as it starts
+    const struct dag_ask *ask = &p.fixture.dag->asks[inner_block_ends_ns != 0];
+    assert_int_equal(p.fixture.dag->vertices.time_ns[ask->had_at], 110); // as it starts
     assert_recorded(&p);
     assert_cause(&p, 610, 600);
     assert_cause(&p, 930, 900);
@@ -565,6 +566,17 @@ static void test_a_lock_that_was_held_before(void **state) {
         assert_now(&p, 930, 340 + 310); // task 3 asks 490 ns after its start
     }
     simulate_fixture_close(&p.fixture);
+}
+
+static void test_a_lock_that_was_held_before(void **state) {
+    (void)state;
+    a_lock_that_was_held_before(0);
+}
+
+// Who had it tells of each block of it that he leaves, and gives it back with the last.
+static void test_a_lock_that_was_held_before_and_is_left_twice(void **state) {
+    (void)state;
+    a_lock_that_was_held_before(450);
 }
 
 // The task that had the lock before comes behind the one that waited for it then, which has it at once now.
@@ -1197,6 +1209,7 @@ int main(void) {
         cmocka_unit_test(test_a_lock_for_readers_and_writers),
         cmocka_unit_test(test_a_lock_is_had_twice),
         cmocka_unit_test(test_a_lock_that_was_held_before),
+        cmocka_unit_test(test_a_lock_that_was_held_before_and_is_left_twice),
         cmocka_unit_test(test_a_lock_that_was_held_before_is_free_when_its_holder_comes_later),
         cmocka_unit_test(test_a_permit_that_was_had_before),
         cmocka_unit_test(test_permits_that_are_signals),
