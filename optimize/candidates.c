@@ -536,6 +536,15 @@ static bool list_capacities(struct listing *listing, struct improvement *improve
     return true;
 }
 
+// The JDK's concurrent collections lock their nodes, one of many at a time: no program does, nor can it lock otherwise.
+static bool is_node_of_collection(const struct dag *dag, uint32_t resource) {
+    static const char CONCURRENT[] = "java.util.concurrent.";
+    const struct dag_resource *as = &dag->resources[resource];
+    const bool is_monitor = as->kind == RESOURCE_MONITOR && as->resource_class < dag->trace->class_count;
+    const char *class = is_monitor ? dag->trace->classes[as->resource_class].name : NULL;
+    return class && strncmp(class, CONCURRENT, sizeof CONCURRENT - 1) == 0 && strchr(class, '$');
+}
+
 // Whether the program's own code locks it. What only a library does inside a call of the program's is not the program's
 // to lock otherwise.
 static bool is_of_program(const struct listing *listing, uint32_t resource) {
@@ -566,7 +575,8 @@ static bool list_resource(struct listing *listing, uint32_t resource) {
     unlocked.resource = resized.resource = resource;
     if (!candidates_fill(&unlocked, listing->arena) || !candidates_fill(&resized, listing->arena)) return false;
     const bool unlocks = listing->kinds & KIND_BIT(KIND_UNLOCK) && !unlocked.refusal &&
-                         is_of_program(listing, resource) && !is_rarely_waited_for(listing, resource);
+                         is_of_program(listing, resource) && !is_node_of_collection(dag, resource) &&
+                         !is_rarely_waited_for(listing, resource);
     if (unlocks && !list(listing, &unlocked)) return false;
     if (!(listing->kinds & KIND_BIT(KIND_RESIZE_RESOURCE)) || resized.refusal) return true;
     return list_capacities(listing, &resized, dag->resources[resource].capacity);

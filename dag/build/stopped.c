@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What threads slept for around collections of garbage, beyond these. A collection stops all threads, and then they
 // need one another: who asked for it keeps the heap's lock until it gets a core, and all who want memory wait for that
-// (OpenJDK 17, gc/shared/gcVMOperations.cpp: doit_prologue, doit_epilogue). The more threads share the cores, the longer
-// that takes, and no event tells of it: a thread seems to sleep in the midst of what it computes.
+// (OpenJDK 17, gc/shared/gcVMOperations.cpp: doit_prologue, doit_epilogue). The more threads share the cores, the
+// longer that takes, and no event tells of it: a thread seems to sleep in the midst of what it computes.
 //
 // So what an edge of a task's with a collection in it slept beyond what those without one sleep at the same site, it
 // stood ready without a core. An edited run waits for as long as its own threads make it wait.
@@ -41,7 +41,8 @@ static void add(struct habit *habit, double slept_ns, double computed_ns) {
 
 static void learn(struct stops *stops, uint32_t site, uint32_t v, int64_t collected_ns) {
     if (collected_ns > 0) return;
-    const double asleep_ns = (double)slept_ns(stops->dag, v, 0), computed_ns = (double)stops->dag->vertices.compute_ns[v];
+    const double asleep_ns = (double)slept_ns(stops->dag, v, 0),
+                 computed_ns = (double)stops->dag->vertices.compute_ns[v];
     add(&stops->of_site[site], asleep_ns, computed_ns);
     add(&stops->of_all, asleep_ns, computed_ns);
 }
@@ -50,7 +51,8 @@ static double part_asleep(const struct habit *habit) {
     return habit->computed_ns > 0 ? habit->slept_ns / habit->computed_ns : 0;
 }
 
-// An edge sleeps as long as others, as behind a request; or as long for what it computes, as where it does much of that.
+// An edge sleeps as long as others, as behind a request; or as long for what it computes, as where it does much of
+// that.
 static double expected_ns(const struct stops *stops, uint32_t site, double computed_ns) {
     const struct habit *habit = &stops->of_site[site];
     if (habit->count < TELLING) return part_asleep(&stops->of_all) * computed_ns;

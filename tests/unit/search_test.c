@@ -300,15 +300,15 @@ enum { LOCK_ON_THE_WAY = 40 };
 
 // Task 11 waits for a lock, in which task 10 sleeps, and then for task 10: without contention on the lock it computes
 // while main does instead of while all others sleep, and the run is as long as ever, with as many threads.
-static struct trace_builder *lock_on_the_way(bool among_others) {
+static struct trace_builder *lock_on_the_way_of(enum resource_kind kind, const char *class, bool among_others) {
     enum { MAIN = 1, HOLDER, CONTENDER, LOCK = LOCK_ON_THE_WAY, OTHER };
     struct trace_builder *tb = tb_new();
     const uint32_t pool = tb_pool(tb, "pool", 2), site = tb_site(tb, "Main", "main", 5);
     const uint64_t one = want_operand(1, false, site);
     tb_cores(tb, 2);
     for (uint64_t lock = LOCK; lock <= (among_others ? OTHER : LOCK); lock++) {
-        tb_resource(tb, lock, RESOURCE_LOCK, 1, 0);
-        tb_resource_is(tb, lock, "Main.lock", 0);
+        tb_resource(tb, lock, kind, 1, 0);
+        tb_resource_is(tb, lock, "Main.lock", class ? tb_class(tb, class) : 0);
     }
     tb_thread(tb, MAIN, "main", 0);
     tb_event(tb, MAIN, 0, EVENT_MAIN_BEGIN, 1);
@@ -343,13 +343,23 @@ static struct trace_builder *lock_on_the_way(bool among_others) {
     return tb;
 }
 
-static uint32_t unlocking(const struct fixture *f, uint64_t lock) {
+static struct trace_builder *lock_on_the_way(bool among_others) {
+    return lock_on_the_way_of(RESOURCE_LOCK, NULL, among_others);
+}
+
+// UINT32_MAX: none does.
+static uint32_t find_unlocking(const struct fixture *f, uint64_t lock) {
     for (uint32_t c = 0; c < f->result.candidate_count; c++) {
         const struct improvement *named = f->result.candidates[c].named;
         if (named->kind == KIND_UNLOCK && named->dag->resources[named->resource].id == lock) return c;
     }
-    fail_msg("no candidate unlocks %" PRIu64, lock);
-    return 0;
+    return UINT32_MAX;
+}
+
+static uint32_t unlocking(const struct fixture *f, uint64_t lock) {
+    const uint32_t candidate = find_unlocking(f, lock);
+    if (candidate == UINT32_MAX) fail_msg("no candidate unlocks %" PRIu64, lock);
+    return candidate;
 }
 
 static bool is_in_a_plan(const struct fixture *f, uint32_t candidate) {
@@ -373,6 +383,19 @@ static void test_what_gains_in_shares_alone_is_in_no_plan(void **state) {
         assert_true(unlocked->estimate.balanced < 0.95);
         assert_true(f.result.plan_count > 0);
         assert_true(is_in_a_plan(&f, unlocking(&f, LOCK_ON_THE_WAY)) == (i == 0)); // who asks for shares has them
+        close_fixture(&f);
+    }
+}
+
+// The nodes of a concurrent map are locked by the map, not by who uses it.
+static void test_a_collection_s_nodes_are_not_unlocked(void **state) {
+    static const char *const classes[] = {"java.util.Hashtable", "java.util.concurrent.ConcurrentHashMap$Node"};
+    for (int i = 0; i < 2; i++) {
+        struct fixture f = new_fixture();
+        add_trace(&f, lock_on_the_way_of(RESOURCE_MONITOR, classes[i], false));
+        f.options.model = MODEL_POOL;
+        run(&f, "granularity");
+        assert_true((find_unlocking(&f, LOCK_ON_THE_WAY) == UINT32_MAX) == (i == 1));
         close_fixture(&f);
     }
 }
@@ -815,6 +838,7 @@ int main(void) {
         cmocka_unit_test(test_suggests_what_is_awaited_at_once),
         cmocka_unit_test(test_what_changes_nothing_is_negligible),
         cmocka_unit_test(test_what_gains_in_shares_alone_is_in_no_plan),
+        cmocka_unit_test(test_a_collection_s_nodes_are_not_unlocked),
         cmocka_unit_test(test_what_the_whole_lacks_is_no_candidate),
         cmocka_unit_test(test_a_lock_of_a_part_is_itself_in_the_whole),
         cmocka_unit_test(test_requirements_replace_the_filter),
