@@ -5,7 +5,9 @@
 // longer that takes, and no event tells of it: a thread seems to sleep in the midst of what it computes.
 //
 // So what an edge of a task's with a collection in it slept beyond what those without one sleep at the same site, it
-// stood ready without a core. An edited run waits for as long as its own threads make it wait.
+// stood ready without a core. An edited run waits for as long as its own threads make it wait. It may as well have
+// slept for something else: so no more counts than a few turns of the scheduler beside each collection; and than the
+// collections themselves where a site's edges don't tell, as where all are so long that each has one.
 #include "dag/build/builder.h"
 #include "dag/edge.h"
 #include "dag/ns.h"
@@ -13,7 +15,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { TELLING = 5 }; // edges of a site; of one that has fewer all sites' tell
+enum { TELLING = 5 };               // edges of a site
+static const double TURNS_NS = 1e7; // of threads that share a core: Linux lets each compute for 3 ms at the most
 
 struct habit { // what edges without a collection do
     double slept_ns, computed_ns;
@@ -23,6 +26,7 @@ struct habit { // what edges without a collection do
 struct stops {
     struct dag *dag;
     struct habit *of_site, of_all;
+    double pause_ns; // of a collection, on the mean
 };
 
 typedef void edge_visitor(struct stops *stops, uint32_t site, uint32_t vertex, int64_t collected_ns);
@@ -59,11 +63,17 @@ static double expected_ns(const struct stops *stops, uint32_t site, double compu
     return fmax(habit->slept_ns / habit->count, part_asleep(habit) * computed_ns);
 }
 
+static double most_ns(const struct stops *stops, uint32_t site, double collected_ns) {
+    if (stops->of_site[site].count < TELLING) return collected_ns;
+    return collected_ns + TURNS_NS * collected_ns / stops->pause_ns;
+}
+
 static void correct(struct stops *stops, uint32_t site, uint32_t v, int64_t collected_ns) {
     if (collected_ns == 0) return;
     const double expected = expected_ns(stops, site, (double)stops->dag->vertices.compute_ns[v]);
     const double beyond_ns = (double)slept_ns(stops->dag, v, collected_ns) - expected;
-    if (beyond_ns > 0) stops->dag->vertices.queued_ns[v] += (int64_t)beyond_ns;
+    const double ready_ns = fmin(beyond_ns, most_ns(stops, site, (double)collected_ns));
+    if (ready_ns > 0) stops->dag->vertices.queued_ns[v] += (int64_t)ready_ns;
 }
 
 static bool may_compute_throughout(const struct dag *dag, uint32_t v) {
@@ -82,6 +92,10 @@ static void visit(struct stops *stops, const struct dag_thread *thread, edge_vis
     }
 }
 
+static double mean_pause_ns(const struct dag *dag) {
+    return (double)edge_pauses_ns(dag, INT64_MIN, INT64_MAX) / dag->pause_count;
+}
+
 static void visit_all(struct stops *stops, edge_visitor *see) {
     for (uint32_t i = 0; i < stops->dag->thread_count; i++) {
         const struct dag_thread *thread = &stops->dag->threads[i];
@@ -92,7 +106,9 @@ static void visit_all(struct stops *stops, edge_visitor *see) {
 bool settle_stops(struct builder *builder) {
     struct dag *dag = builder->dag;
     if (!dag->vertices.queued_ns || dag->pause_count == 0) return true;
-    struct stops stops = {.dag = dag, .of_site = calloc((size_t)dag->site_count + 1, sizeof *stops.of_site)};
+    struct stops stops = {.dag = dag,
+                          .of_site = calloc((size_t)dag->site_count + 1, sizeof *stops.of_site),
+                          .pause_ns = mean_pause_ns(dag)};
     if (!stops.of_site) return no_memory(builder);
     visit_all(&stops, learn);
     visit_all(&stops, correct);

@@ -101,12 +101,36 @@ static void test_few_tasks_tell_by_what_they_compute(void **state) {
     assert_in_range(ready_us, 950, 1000); // of 3 ms beside the collection 2 are as of others, of which main is one
 }
 
+// What lasts so much longer than the collection was no wait for its end: beside it count a few turns of threads.
+static void test_a_long_sleep_is_something_else_s(void **state) {
+    (void)state;
+    struct run run = begin();
+    int64_t ready_us, slept_us;
+    for (int i = 0; i < TASKS; i++) run_task(&run, (struct span){1000, 1000, 0});
+    end(&run, (struct span){500000, 1000, 0}, &ready_us, &slept_us);
+    assert_int_equal(ready_us, 2000 + 10000);
+    assert_true(slept_us > 450000);
+}
+
+// Where few tasks tell it may have slept for anything: no more than what the collection lasted is taken for a wait.
+static void test_a_task_that_few_tell_of_keeps_its_sleep(void **state) {
+    (void)state;
+    struct run run = begin();
+    int64_t ready_us, slept_us;
+    for (int i = 0; i < 2; i++) run_task(&run, (struct span){1000, 1000, 0});
+    end(&run, (struct span){50000, 1000, 0}, &ready_us, &slept_us);
+    assert_int_equal(ready_us, 2000);
+    assert_true(slept_us > 45000);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sleep_around_a_collection_is_a_wait),
         cmocka_unit_test(test_what_tasks_sleep_anyway_stays_sleep),
         cmocka_unit_test(test_only_what_is_more_was_a_wait),
         cmocka_unit_test(test_few_tasks_tell_by_what_they_compute),
+        cmocka_unit_test(test_a_long_sleep_is_something_else_s),
+        cmocka_unit_test(test_a_task_that_few_tell_of_keeps_its_sleep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
