@@ -205,11 +205,12 @@ struct dag_ask {
     int32_t units;   // 0: a lock that the thread has already
     bool shared;     // a reader of a read-write lock
     bool given_up;
-    bool called_off;    // there had been enough for it before it got it, until another took that
-    int64_t limit_ns;   // it does not wait for longer; INT64_MAX: it does
-    int64_t held_ns;    // where no release is told: so long it had it at the least; 0 unknown
-    int64_t unknown_ns; // so long of its wait no known thread had the resource
-    int64_t waking_ns;  // so long before it got it there was enough for it: its wake-up latency; 0 unknown
+    bool called_off;                         // there had been enough for it before it got it, until another took that
+    int64_t limit_ns;                        // it does not wait for longer; INT64_MAX: it does
+    int64_t held_ns;                         // where no release is told: so long it had it at the least; 0 unknown
+    int64_t unknown_ns;                      // so long of its wait no known thread had the resource
+    int64_t held_ready_ns, unknown_ready_ns; // of these two: its holder stood ready without a core (build/holders.c)
+    int64_t waking_ns; // so long before it got it there was enough for it: its wake-up latency; 0 unknown
 };
 
 // A wait for a task's result that has a time limit, by what is known of others like it also one that found the result

@@ -75,7 +75,7 @@ static struct tally *tally_resources(const struct dag *dag, struct error *error)
         struct tally *tally = &tallies[ask->resource];
         if (ask->asked == DAG_NONE || ask->got == DAG_NONE) continue;
         tally->waited_ns += dag->vertices.time_ns[ask->got] - dag->vertices.time_ns[ask->asked];
-        tally->unknown_ns += ask->unknown_ns;
+        tally->unknown_ns += ask->unknown_ns - ask->unknown_ready_ns;
         if (!ask->given_up) continue;
         if (tally->gave_up++ == 0 || ask->limit_ns < tally->limit_ns) tally->limit_ns = ask->limit_ns;
     }

@@ -84,7 +84,8 @@ static bool finish(struct builder *builder) {
     if (!bound_assumed_computing(builder)) return false;
     settle_looks(builder);
     return rest.pools_described && find_alike(builder) && find_cut_tasks(builder) && find_batches(builder) &&
-           find_woken(builder) && settle_stops(builder) && find_answers(builder) && add_carriers(builder);
+           find_woken(builder) && settle_stops(builder) && settle_holders(builder) && find_answers(builder) &&
+           add_carriers(builder);
 }
 
 static uint32_t hands_that_pay(const struct trace *trace) {

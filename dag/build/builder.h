@@ -364,6 +364,7 @@ bool prepare_computing(struct builder *builder); // from what laying left in ver
 void measure_computing(struct builder *builder, uint32_t thread); // after that, of each by itself
 bool bound_assumed_computing(struct builder *builder);            // after all of them and read_machine
 bool settle_stops(struct builder *builder);   // after these: what threads waited for around collections
+bool settle_holders(struct builder *builder); // after that: for holders that waited for a core
 void find_dispatches(struct dag *dag);        // and tails
 bool find_cut_tasks(struct builder *builder); // after these
 bool describe_pools(struct builder *builder); // from dispatches

@@ -317,13 +317,18 @@ static void give_back(struct simulation *sim, uint32_t ask, int64_t now_ns) {
 
 // ---- what a process goes through
 
+// Where cores are shared out anew a holder stands ready for as long as it has to now.
+static int64_t but_for_ready(const struct simulation *sim, int64_t ns, int64_t ready_ns) {
+    return sim->shares ? ns - ready_ns : ns;
+}
+
 // Of a lock whose releases are not told: as long as it had it.
 static void give_back_in_time(struct simulation *sim, uint32_t ask, int64_t now_ns) {
     const struct dag_ask *of = &sim->dag->asks[ask];
     if (sim->dag->resources[of->resource].tells_holds || of->units == 0 || sim->resources[of->resource].unlocked)
         return;
     sim->resources[of->resource].held = ask;
-    event_put(&sim->events, NOTICE_RELEASE, of->resource, now_ns + of->held_ns);
+    event_put(&sim->events, NOTICE_RELEASE, of->resource, now_ns + but_for_ready(sim, of->held_ns, of->held_ready_ns));
 }
 
 void resource_times_out(struct simulation *sim, uint32_t resource, int64_t now_ns) {
@@ -371,7 +376,7 @@ static void begin_unknown(struct simulation *sim, uint32_t index, int64_t now_ns
     struct process *process = &sim->processes[index];
     const struct dag_ask *of = &sim->dag->asks[process->wait.ask];
     process->wait.state = ASK_UNKNOWN;
-    process->wait.called_ns = now_ns + of->unknown_ns;
+    process->wait.called_ns = now_ns + but_for_ready(sim, of->unknown_ns, of->unknown_ready_ns);
     if (of->given_up) process->wait.called_ns = min_ns(process->wait.called_ns, process->wait.limit_ns);
     resource_of(sim, process->wait.ask)->unknown += kept_by_unknown(sim, process->wait.ask);
 }

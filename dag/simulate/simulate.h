@@ -129,7 +129,8 @@
 //     takes as long as it did, and where there is but one unit, something unknown has it meanwhile. Time is up limit_ns
 //     after it asked, unless it was called. Where that is another outcome than recorded the task goes on as a donor did
 //     (donors.c), and gives up as recorded, whatever there is, where it has none. A lock that its process has already
-//     costs nothing. Where no release is told the lock comes back held_ns after it was had.
+//     costs nothing. Where no release is told the lock comes back held_ns after it was had. With CPU, both are shorter
+//     by what such a holder stood ready without a core (unknown_ready_ns, held_ready_ns).
 //   Cores. An edge is awake, computing or ready to, for compute_ns + queued_ns from its beginning on; where it sleeps
 //     for its cause, up to its end, but not before the result came that it slept for. What a worker does between tasks,
 //     but for pick-ups, wants no core. Between two samples others take b cores: what machine and process computed less

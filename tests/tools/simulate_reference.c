@@ -1454,7 +1454,7 @@ static void ask_for(struct reference *r, struct process *process, uint32_t index
         enter_list(r, process);
         process->in_vain = true;
     } else if (ask->asked != DAG_NONE && ask->unknown_ns > 0 && !is_free(r, process, index)) {
-        int64_t takes_ns = ask->unknown_ns;
+        int64_t takes_ns = ask->unknown_ns - (shares(r) ? ask->unknown_ready_ns : 0);
         if (ask->given_up && ask->limit_ns < takes_ns) takes_ns = ask->limit_ns;
         of_ask(r, index)->unknown += kept_by_unknown(r, index);
         delay(r, process, 0, takes_ns, THEN_KNOWN);
