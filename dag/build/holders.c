@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Of how long threads waited for a resource whose holder is not known, or whose release is not told, the holder stood
 // ready without a core for a part. Where more threads compute than there are cores a lock that is held for a moment is
-// waited for for long, since its holder lost its core meanwhile; with fewer threads it hardly is. What part that is, the
-// known holders of the same class of resource tell, each by the edge behind its acquisition: one that reads a file
+// waited for for long, since its holder lost its core meanwhile; with fewer threads it hardly is. What part that is,
+// the known holders of the same class of resource tell, each by the edge behind its acquisition: one that reads a file
 // while it holds a lock sleeps there, and stands ready for less.
 #include "dag/build/builder.h"
 #include "dag/edge.h"
@@ -58,8 +58,7 @@ bool settle_holders(struct builder *builder) {
     struct fare *fares = calloc((size_t)dag->trace->class_count + 1, sizeof *fares);
     if (!fares) return no_memory(builder);
     learn(dag, fares);
-    for (uint32_t i = 0; i < dag->ask_count; i++)
-        settle(dag, fare_by_class(dag, fares, &dag->asks[i]), &dag->asks[i]);
+    for (uint32_t i = 0; i < dag->ask_count; i++) settle(dag, fare_by_class(dag, fares, &dag->asks[i]), &dag->asks[i]);
     free(fares);
     return true;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// For what part of waits their holder waited for a core (dag/build/holders.c), on traces by hand: a worker has a lock for
-// a while, later another waits for it though nobody known has it.
+// For what part of waits their holder waited for a core (dag/build/holders.c), on traces by hand: a worker has a
+// monitor for a while, later another waits for it though nobody known has it.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,12 +18,12 @@ struct run {
 };
 
 // The holder has the lock for 1 ms, of which it computes a quarter, and stands ready for so long without a core.
-static struct run begin(enum resource_kind kind, uint64_t ready_us) {
+static struct run begin(uint64_t ready_us) {
     struct run run = {.p = by_hand_begin(NULL, 2)};
     struct trace_builder *tb = run.p.tb;
     const uint64_t one = want_operand(1, false, run.p.site);
     tb_cores(tb, CORES);
-    tb_resource(tb, LOCK, kind, 1, 0);
+    tb_resource(tb, LOCK, RESOURCE_MONITOR, 1, 0);
     by_hand_spawn(&run.p, HAND_MAIN, 10 * US, 11 * US, HOLDER);
     by_hand_spawn(&run.p, HAND_MAIN, 12 * US, 13 * US, WAITER);
     tb_event(tb, HAND_FIRST, 99 * US, EVENT_RUN_DELAY, 1); // waits for cores are told
@@ -59,7 +59,7 @@ static int64_t waits_us(struct run *run, enum model_kind model) {
 // is as much shorter; as long as it was where they are not.
 static void test_an_unknown_holder_waits_for_cores_as_known_ones_do(void **state) {
     (void)state;
-    struct run run = begin(RESOURCE_MONITOR, 750);
+    struct run run = begin(750);
     assert_int_equal(waited(&run)->unknown_ns, WAITED_US * US);
     const int64_t ready_us = WAITED_US * 750 / 1100; // the waiter itself has it for 0.1 ms more, and a core by then
     assert_in_range(waited(&run)->unknown_ready_ns, ready_us * US, (ready_us + 1) * US);
@@ -71,7 +71,7 @@ static void test_an_unknown_holder_waits_for_cores_as_known_ones_do(void **state
 // One that sleeps while it has the lock is not sooner done with other cores.
 static void test_a_holder_that_sleeps_stays_as_it_is(void **state) {
     (void)state;
-    struct run run = begin(RESOURCE_MONITOR, 0);
+    struct run run = begin(0);
     assert_int_equal(waited(&run)->unknown_ready_ns, 0);
     assert_int_equal(waits_us(&run, MODEL_CPU), WAITED_US);
     simulate_fixture_close(&run.p.fixture);
