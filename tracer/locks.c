@@ -73,9 +73,10 @@ static bool waits_for_asked(JNIEnv *jni, struct thread_state *state) {
 
 // Monitors -----------------------------------------------------------------------------------------------------------
 
-// Monitors that somebody had unseen when they were first waited for, by slot: until another has it. Who gives such a
-// monitor back had it, and tells so each time that it leaves a block of it; the last time counts. The JVM could name
-// the holder (GetObjectMonitorUsage), but stops all threads for that, and keeps the one that asks for longer.
+// Monitors that a thread had unseen when they were first waited for, by slot: until another has it. The thread that
+// gives such a monitor back had it, and tells so each time that it leaves a block of it; the last time counts. The JVM
+// could name the holder (GetObjectMonitorUsage), but stops all threads for that, and keeps the one that asks for
+// longer.
 static _Atomic(bool) had_unseen[RESOURCES_MOST];
 static _Atomic(uint32_t) had_unseen_count;
 

@@ -153,8 +153,8 @@ static void find_untold_releases(struct replay *replay) {
     for (uint32_t r = 0; r < dag->resource_count; r++) replay->counts[r].before = DAG_NONE;
 }
 
-// Who had a monitor unseen when it was first waited for tells each time that it leaves a block of it, and gives it back
-// with the last.
+// A thread that had a monitor unseen when it was first waited for tells of each block of it that it leaves, and gives
+// it back with the last.
 static void forget_inner_blocks(struct replay *replay) {
     struct dag *dag = replay->dag;
     for (uint32_t i = 0; i < replay->turn_count; i++) {

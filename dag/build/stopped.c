@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What threads slept for around collections of garbage, beyond these. A collection stops all threads, and then they
-// need one another: who asked for it keeps the heap's lock until it gets a core, and all who want memory wait for that
-// (OpenJDK 17, gc/shared/gcVMOperations.cpp: doit_prologue, doit_epilogue). The more threads share the cores, the
-// longer that takes, and no event tells of it: a thread seems to sleep in the midst of what it computes.
+// need one another: the one that asked for it keeps the heap's lock until it gets a core, and all that want memory wait
+// for that (OpenJDK 17, gc/shared/gcVMOperations.cpp: doit_prologue, doit_epilogue). The more threads share the cores,
+// the longer that takes, and no event tells of it: a thread seems to sleep in the midst of what it computes.
 //
 // So what an edge of a task's with a collection in it slept beyond what those without one sleep at the same site, it
 // stood ready without a core. An edited run waits for as long as its own threads make it wait. It may as well have

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // For what part of waits their holder waited for a core (dag/build/holders.c), on traces by hand: a worker has a
-// monitor for a while, later another waits for it though nobody known has it.
+// monitor for a while, later another waits for it though no thread is known to have it.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -535,7 +535,7 @@ static void test_a_lock_is_had_twice(void **state) {
 }
 
 // The first contention is the first that is known of a lock: task 1 had it before, and only gives it back, at last. So
-// nobody has it beside task 2.
+// no other has it beside task 2.
 static void a_lock_that_was_held_before(uint64_t inner_block_ends_ns) {
     struct program_by_hand p = begin(3, RESOURCE_MONITOR, 1, 0);
     spawn(&p, 100, 1);
@@ -573,7 +573,7 @@ static void test_a_lock_that_was_held_before(void **state) {
     a_lock_that_was_held_before(0);
 }
 
-// Who had it tells of each block of it that he leaves, and gives it back with the last.
+// Its holder tells of each block of it that it leaves, and gives it back with the last.
 static void test_a_lock_that_was_held_before_and_is_left_twice(void **state) {
     (void)state;
     a_lock_that_was_held_before(450);

@@ -387,7 +387,7 @@ static void test_what_gains_in_shares_alone_is_in_no_plan(void **state) {
     }
 }
 
-// The nodes of a concurrent map are locked by the map, not by who uses it.
+// The nodes of a concurrent map are locked by the map, not by the program that uses it.
 static void test_a_collection_s_nodes_are_not_unlocked(void **state) {
     static const char *const classes[] = {"java.util.Hashtable", "java.util.concurrent.ConcurrentHashMap$Node"};
     for (int i = 0; i < 2; i++) {
