@@ -39,7 +39,8 @@ jobject sleeps_blocker(JNIEnv *jni) {
     return thread ? (*jni)->GetObjectField(jni, thread, park_blocker) : NULL;
 }
 
-uint64_t sleeps_number(JNIEnv *jni, struct thread_state *state) {
+// The thread's number (java.lang.Thread.tid); 0: it has none.
+static uint64_t number_of(JNIEnv *jni, struct thread_state *state) {
     jthread thread = !state->number && thread_number ? current_thread() : NULL;
     if (!thread) return state->number;
     state->number = (uint64_t)(*jni)->GetLongField(jni, thread, thread_number);
@@ -110,7 +111,7 @@ static bool lie_down(struct thread_state *state, uint64_t number, uint64_t share
 }
 
 void sleeps_begin(JNIEnv *jni, struct thread_state *state, uint32_t class, uint64_t shared) {
-    if (!lie_down(state, sleeps_number(jni, state), shared)) return;
+    if (!lie_down(state, number_of(jni, state), shared)) return;
     uint32_t site = site_of_sleep(jni, state, class);
     time_limit_begin(state);
     record_boundary(state, EVENT_WAIT_BEGIN, state->sleep, wait_operand(WAIT_FOR_RELEASE, class, site));

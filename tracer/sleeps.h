@@ -42,9 +42,6 @@ static inline bool sleeps_may_begin(const struct thread_state *state) {
     return state && state->tasks > 0 && state->wait_depth == 0 && !state->blocked_on && !state->sleep && !state->wants;
 }
 
-// The thread's number (java.lang.Thread.tid); 0: it has none.
-uint64_t sleeps_number(JNIEnv *jni, struct thread_state *state);
-
 // What the thread parks on where its park does not tell: what it said itself before; may be NULL.
 jobject sleeps_blocker(JNIEnv *jni);
 

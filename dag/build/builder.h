@@ -311,6 +311,9 @@ void set_waker(struct dag *dag, uint32_t vertex, uint32_t waker);
 uint32_t woken_at(const struct dag *dag, const struct dag_thread *thread, int64_t time_ns);
 bool find_woken(struct builder *builder); // once it is known what threads computed: which thread wakes which to stop it
 bool find_answers(struct builder *builder); // likewise
+// After find_woken: what of unseen sleep around collections, and then of waits for holders, was a wait for a core.
+bool settle_stops(struct builder *builder);
+bool settle_holders(struct builder *builder);
 
 bool lay_vertices(struct builder *builder);
 
@@ -363,12 +366,10 @@ void find_standstill(struct dag *dag);           // by them
 bool prepare_computing(struct builder *builder); // from what laying left in vertices.compute_ns and queued_ns
 void measure_computing(struct builder *builder, uint32_t thread); // after that, of each by itself
 bool bound_assumed_computing(struct builder *builder);            // after all of them and read_machine
-bool settle_stops(struct builder *builder);   // after these: what threads waited for around collections
-bool settle_holders(struct builder *builder); // after that: for holders that waited for a core
-void find_dispatches(struct dag *dag);        // and tails
-bool find_cut_tasks(struct builder *builder); // after these
-bool describe_pools(struct builder *builder); // from dispatches
-bool find_batches(struct builder *builder);   // once times are repaired: units that any free thread takes
+void find_dispatches(struct dag *dag);                            // and tails
+bool find_cut_tasks(struct builder *builder);                     // after these
+bool describe_pools(struct builder *builder);                     // from dispatches
+bool find_batches(struct builder *builder); // once times are repaired: units that any free thread takes
 // For each vertex that hands a task over to a pool with one queue or takes one up, the one of that pool before it in
 // time; for the waking of a worker that its task did not cause (it found nothing, or what lay there before it slept),
 // the latest that handed one over to its pool while it slept; for any other BUSY that of the start behind it; else

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 enum { TELLING = 5 };               // edges of a site
-static const double TURNS_NS = 1e7; // of threads that share a core: Linux lets each compute for 3 ms at the most
+static const double TURNS_NS = 1e7; // of threads that share a core: each has some 3 ms (Linux, kernel/sched/fair.c)
 
 struct habit { // what edges without a collection do
     double slept_ns, computed_ns;
